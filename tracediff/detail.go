@@ -86,10 +86,14 @@ func (c *comparer) narrow() {
 	}
 }
 
-// SkipTo reads and discards everything before an offset.
+// SkipTo passes everything before an offset, from where In is.
 func (s *Side) SkipTo(offset int64) error {
-	n, err := io.CopyN(io.Discard, s.In, offset)
-	if errors.Is(err, io.EOF) {
+	skip := func(n int64) (int64, error) { return io.CopyN(io.Discard, s.In, n) }
+	if c, ok := s.In.(*content); ok {
+		skip = c.skip
+	}
+	n, err := skip(offset)
+	if errors.Is(err, io.EOF) || err == nil && n < offset {
 		return fmt.Errorf("%s: the file ends at offset %d, expected what was there before, up to %d", s.Name, n, offset)
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package tracediff
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -318,7 +319,20 @@ func ReadClaims(tree files.Tree, path string, f *Format, opts ReadOptions) (*Cla
 type content struct {
 	io.Reader
 	in      *counted
+	file    io.ReaderAt // with this content, nil if it is compressed or its size is not known
 	closers []io.Closer
+}
+
+// skip passes n bytes without reading them if possible. It returns how many there were.
+func (c *content) skip(n int64) (int64, error) {
+	ahead, ok := c.Reader.(*bufio.Reader)
+	if c.file == nil || !ok {
+		return io.CopyN(io.Discard, c.Reader, n)
+	}
+	at := c.in.n - int64(ahead.Buffered())
+	n = min(n, max(0, c.in.size-at))
+	c.Reader = io.NewSectionReader(c.file, at+n, c.in.size-at-n)
+	return n, nil
 }
 
 func (c *content) Close() error {
@@ -343,12 +357,15 @@ func openContent(tree files.Tree, path string, limit int64) (*content, error) {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		in.size = info.Size()
 	}
-	r, _, err := compression.Unpack(in, limit)
+	r, packing, err := compression.Unpack(in, limit)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	c := &content{Reader: r, in: in, closers: []io.Closer{f}}
+	if packing == "" && in.size > 0 {
+		c.file = f
+	}
 	if closer, ok := r.(io.Closer); ok && r != io.Reader(f) {
 		c.closers = []io.Closer{closer, f}
 	}

@@ -96,15 +96,20 @@ func (r *reader) Header() tracediff.Header { return tracediff.Header{} }
 
 func (r *reader) Dialect() tracediff.Dialect {
 	// A dump with the same number, if there is one, was written at the same moment: its tick is a state point.
-	d := tracediff.Dialect{Engine: "any game", File: "log with checksums", Endless: true, Lossy: true, AtPoint: true, Partial: r.pattern.Seeds()}
-	if parts := vocabulary.Parts(r.pattern.templates[0].roles.tickWord); len(parts) > 0 {
-		for _, part := range parts {
-			if vocabulary.Of(part) == vocabulary.Tick {
-				d.TickName = messages.TickName(strings.Replace(part, "ticks", "tick", 1))
-			}
+	return tracediff.Dialect{
+		Engine: "any game", File: "log with checksums", TickName: r.pattern.tickName(), Endless: true, Lossy: true, AtPoint: true,
+		Partial: r.pattern.Seeds(), Detail: tracediff.Path,
+	}
+}
+
+// tickName returns the function that names ticks by the word of the log, nil if it has none.
+func (p *Pattern) tickName() func(tick uint64) string {
+	for _, part := range slices.Backward(vocabulary.Parts(p.templates[0].roles.tickWord)) {
+		if vocabulary.Of(part) == vocabulary.Tick {
+			return messages.TickName(strings.Replace(part, "ticks", "tick", 1))
 		}
 	}
-	return d
+	return nil
 }
 
 // Next returns the next record. One is held until it can no longer become a prediction.

@@ -288,6 +288,7 @@ func (p *Pattern) Format() tracediff.Format {
 		Read: func(r io.Reader, name string, peer int) (tracediff.Source, error) {
 			return newReader(p, r, name, peer), nil
 		},
+		Narrow: p.narrow,
 	}
 	if p.peers {
 		f.Peers = p.peersOf

@@ -33,12 +33,14 @@ const (
 	fewestEqual    = 32 // ticks with a value that is new and equal in two logs, before it counts
 	fewestDistinct = 8  // such values
 	fewestNews     = 5  // such ticks of a value on a line with another one that counts
+	fewestLasting  = 3  // ticks in which a value differs that was hardly new before
 	maxScope       = 48 // bytes of the names of values that are the name of a line
 )
 
 // LearnValues returns the lines of the beginnings of logs, nil if there are none. A value counts in a place in which it
 // changes often, not only up as counters do, and is equal in all logs until it differs again and again; and so does
-// another value of such a line. Ticks that go back, as in a game with rollback, show no values.
+// another value of such a line, also one that hardly changes, if it differs to the end. Ticks that go back, as in a game with
+// rollback, show no values.
 func LearnValues(logs [][]byte) *Values {
 	var all []map[string]*valued
 	v := &Values{lines: map[string]*valued{}}
@@ -63,7 +65,7 @@ func LearnValues(logs [][]byte) *Values {
 	scopes := map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(all[0])) {
 		one, counts := all[0][key], false
-		scope := strings.Join(slices.DeleteFunc(slices.Compact(slices.Clone(one.names)), func(name string) bool { return name == "" || name == "text" }), " ")
+		scope := scopeOf(one.names)
 		for place, name := range one.names {
 			least := simulation
 			if name == "" {
@@ -89,6 +91,20 @@ func LearnValues(logs [][]byte) *Values {
 	return v
 }
 
+// scopeOf returns the name of a line by the names of its values: Random value of Random(0) = 4711, hp0 hp1 of hp0=3 hp1=4.
+func scopeOf(names []string) string {
+	var kept []string
+	for i, name := range names {
+		part := slices.ContainsFunc(names, func(other string) bool { // hp of hp0
+			return len(other) > len(name) && strings.HasPrefix(other, name) && isDigit(other[len(name)])
+		})
+		if name != "" && name != "text" && !part && (i == 0 || names[i-1] != name) {
+			kept = append(kept, name)
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
 // valueRole is what the values in one place of lines belong to, as far as two logs show.
 type valueRole int
 
@@ -103,6 +119,7 @@ func (v *valued) role(other *valued, place int) valueRole {
 	var before [2][]byte
 	distinct := map[string]bool{}
 	equal, differ, healed, rises, falls, least := 0, 0, 0, 0, 0, fewestNews
+	calm, ends, rare := 0, false, false // ticks before the first difference, it lasts to the end, and values before it were rarely new
 	for i, k := 0, 0; other != nil && i < len(v.ticks) && k < len(other.ticks); {
 		tick, same, news := v.ticks[i], true, false
 		if with := other.ticks[k]; with != tick {
@@ -131,18 +148,25 @@ func (v *valued) role(other *valued, place int) valueRole {
 		if isLetter(before[0][0]) {
 			least = 2 // of a word fewer are enough
 		}
-		switch ends := i == len(v.ticks) || k == len(other.ticks); {
-		case !same || !ends && (v.ticks[i] == tick || other.ticks[k] == tick):
-			if differ++; equal < least {
+		switch over := i == len(v.ticks) || k == len(other.ticks); {
+		case !same || !over && (v.ticks[i] == tick || other.ticks[k] == tick):
+			if differ++; equal < least && calm < fewestEqual {
 				return unrelated
 			}
-		case news && differ > 0:
-			healed++
-		case news:
-			equal++
+			ends, rare = true, rare || equal < least
+		case differ > 0:
+			if ends = false; news {
+				healed++
+			}
+		default:
+			if calm++; news {
+				equal++
+			}
 		}
 	}
 	switch {
+	case rare && ends && differ >= fewestLasting && healed == 0:
+		return together
 	case falls*8 < rises+falls, equal < least, len(distinct) < min(3, least), healed > 6*differ && healed > fewestNews && differ > 0:
 		return unrelated
 	case equal >= fewestEqual && len(distinct) >= fewestDistinct:
@@ -163,14 +187,37 @@ type valuedLines struct {
 	table  *records // the names of its columns, if the first line has them
 	begun  bool
 	tick   uint64
-	word   string            // for a tick
-	last   map[string]uint64 // tick of lines that have one
-	back   bool              // such ticks went back
+	own    bool                 // it is on the line
+	word   string               // for a tick
+	last   map[string]uint64    // tick of lines that have one
+	kinds  map[string]valueKind // by name
+	back   bool                 // such ticks went back
 }
 
 // ofMachines are parts of names of values that belong to a machine or its connection.
 const ofMachines = " queue buffer buffered pending rtt jitter loss lost dropped drop resent backlog ahead behind stall wait waiting mem " +
 	"memory cpu gpu dt elapsed took heap alloc confirmed predicted ack acked received sent recv packet packets window "
+
+// valueKind is what the name of a value means.
+type valueKind struct {
+	meaning     vocabulary.Meaning
+	id, machine bool
+}
+
+// kindOf returns what a name means.
+func (l *valuedLines) kindOf(name string) valueKind {
+	kind, ok := l.kinds[name]
+	if !ok {
+		kind = valueKind{vocabulary.Of(name), hasPart(name, " id uid unit entity actor "), hasPart(name, ofMachines)}
+		if l.kinds == nil {
+			l.kinds = map[string]valueKind{}
+		}
+		if len(l.kinds) < maxGroups {
+			l.kinds[name] = kind
+		}
+	}
+	return kind
+}
 
 // take takes a line, and reports whether it has values and a tick, or one is above it.
 func (l *valuedLines) take(line []byte) bool {
@@ -204,16 +251,16 @@ func (l *valuedLines) take(line []byte) bool {
 		switch {
 		case t.kind == number:
 			name = p.nameText(p.names[i])
-			meaning := p.lexicon.Of([]byte(name))
-			if tick, err := strconv.ParseUint(string(text), 10, 63); err == nil && meaning == vocabulary.Tick && !p.hasUnit(i) && own == 0 {
+			kind := l.kindOf(name)
+			if tick, err := strconv.ParseUint(string(text), 10, 63); err == nil && kind.meaning == vocabulary.Tick && !p.hasUnit(i) && own == 0 {
 				own, l.word, l.key = tick+1, cmp.Or(l.word, name), append(l.key, 0)
 				continue
 			}
-			if hasPart(name, " id uid unit entity actor ") {
+			if kind.id {
 				l.ids = append(l.ids, name+" "+string(text))
 			}
 			clock := isClock(p.line, t.from-1, t.from-2) || isClock(p.line, t.to, t.to+1)
-			if name = cmp.Or(name, "value"); clock || p.hasUnit(i) || hasPart(name, ofMachines) || meaning == vocabulary.Tick || meaning == vocabulary.Measure {
+			if name = cmp.Or(name, "value"); clock || p.hasUnit(i) || kind.machine || kind.meaning == vocabulary.Tick || kind.meaning == vocabulary.Measure {
 				name = ""
 			}
 			counts = counts || name != ""
@@ -227,7 +274,7 @@ func (l *valuedLines) take(line []byte) bool {
 		}
 		l.key, l.values, l.names = append(l.key, byte(t.kind)), append(l.values, text), append(l.names, name)
 	}
-	if own > 0 {
+	if l.own = own > 0; l.own {
 		if l.last == nil {
 			l.last = map[string]uint64{}
 		}

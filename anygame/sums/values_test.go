@@ -81,6 +81,9 @@ var forms = []func(tick int, r *rand.Rand, wrong int) string{
 		}
 		return strings.TrimSuffix(out, "\n")
 	},
+	func(tick int, r *rand.Rand, wrong int) string { // the value that differs hardly changes
+		return fmt.Sprintf("beat %d roll %d gold %d", tick, r.IntN(5000), 300-tick/40*7+wrong)
+	},
 	func(tick int, r *rand.Rand, wrong int) string {
 		return fmt.Sprintf("sim.go:88: tick=%d state={Seed:%d Units:[{ID:7 Pos:{X:%.4f Y:%.4f} State:%s}]}", tick, r.Uint32(), r.Float64()*9, float64(wrong)+r.Float64()*9, []string{"Idle", "Walk", "Hit"}[r.IntN(3)])
 	},

@@ -72,7 +72,7 @@ func TestLogsAreReadSeldom(t *testing.T) {
 	if most := 3*usage.Given + 8<<20; usage.Given < 2*kept || usage.Read > most {
 		t.Errorf("read %d of %d bytes, at most %d expected: %s", usage.Read, usage.Given, most, usage)
 	}
-	if n := after.Mallocs - before.Mallocs; n > uint64(lines)/3 { // most belong to the beginnings, and to the differences
+	if n := after.Mallocs - before.Mallocs; n > uint64(lines)/2 { // most belong to the beginnings, and to what is near the first difference
 		t.Errorf("%d allocations for %d lines", n, lines)
 	}
 }

@@ -127,7 +127,7 @@ func (c *Conclusion) answerTick() {
 		c.put(StepTick, document.RungOpen, list...)
 	}
 	switch {
-	case c.System != "" || c.Checkpoint != nil || c.SystemBy == SystemByOutside || c.SystemBy == SystemByRestore:
+	case c.System != "" || c.Checkpoint != nil && !c.Checkpoint.Nearby || c.SystemBy == SystemByOutside || c.SystemBy == SystemByRestore:
 		c.put(StepSystem, document.RungFound)
 	case late:
 		c.put(StepSystem, document.RungOpen, needs(EarlierState)...)
@@ -180,7 +180,10 @@ func (c *Conclusion) answerArchetype(e Evidence) {
 // answerValues answers whether the entities and the fields are known.
 func (c *Conclusion) answerValues() {
 	if c.Compared == nil {
-		if c.Checkpoint == nil {
+		switch {
+		case c.Checkpoint != nil && c.Checkpoint.Nearby:
+			c.put(StepField, document.RungFound)
+		case c.Checkpoint == nil:
 			bad := MomentOf(c.Bracket.Bad)
 			c.put(StepField, document.RungOpen, Need{What: States, At: &bad})
 		}

@@ -406,6 +406,8 @@ type Checkpoint struct {
 	Values []string // what each peer has there, with its name
 	// Sure is set if everything before it was compared.
 	Sure bool
+	// Nearby is set if it is a checksum of the whole state, and its details are values near it in the log.
+	Nearby bool
 }
 
 // SumsState is how checksums compare with states.

@@ -171,6 +171,10 @@ func (c *Conclusion) differsFirst() (d firstDifferences) {
 		d.fields, d.kinds = differingSumsOf(cp), []string{cp.Kind}
 		return d
 	}
+	if cp := c.Checkpoint; cp != nil && cp.Nearby && c.Compared == nil {
+		d.fields = detailNames(cp.Details())
+		return d
+	}
 	differ := c.Archetypes
 	if blind { // no tick is known, and no checksum covers what differs
 		differ = c.MayBeFirst()

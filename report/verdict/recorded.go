@@ -19,6 +19,7 @@ func (c *Conclusion) recorded(e Evidence) {
 		return
 	}
 	var parts []string
+	var nearby *Checkpoint
 	for _, t := range slices.Concat(e.Traces, e.Bisect.Traces) {
 		switch first := t.First; {
 		case t.OfRuns() && c.Bracket.A != "" && !snapshot.IsRun(c.Bracket.A): // a self-test shows nothing about other peers
@@ -28,7 +29,7 @@ func (c *Conclusion) recorded(e Evidence) {
 				doc, values := document.FirstCheckpoint(t)
 				parts = partsOf(t)
 				dense := !t.Dialect().AtPoint || t.Bracket.Exact() // states are compared at each point, or events in each tick
-				c.Checkpoint = &Checkpoint{*doc, Moment{Number: doc.Tick, Native: doc.Native}, values, t.Bracket.HasGood && !t.Skips() && dense}
+				c.Checkpoint = &Checkpoint{*doc, Moment{Number: doc.Tick, Native: doc.Native}, values, t.Bracket.HasGood && !t.Skips() && dense, false}
 			}
 		case c.Parting == nil || t.Bracket.Bad.Number < c.Parting.Bad:
 			c.Parting = &document.Parting{Bad: t.Bracket.Bad.Number, Native: t.NativeName(tracediff.Tick{Number: t.Bracket.Bad.Number}), By: t.Traces[0].Kind()}
@@ -36,7 +37,14 @@ func (c *Conclusion) recorded(e Evidence) {
 			if t.Bracket.HasGood {
 				c.Parting.Good, c.Checksums.Good = &t.Bracket.Good.Number, tracedTick(t, t.Bracket.Good)
 			}
+			if doc, values := document.FirstCheckpoint(t); doc.DetailOf == tracediff.Path && first.Kind == tracediff.Changed && doc.Details() != nil {
+				nearby = &Checkpoint{CheckpointDocument: *doc, At: Moment{Number: doc.Tick, Native: doc.Native}, Values: values, Nearby: true}
+			}
 		}
+	}
+	if c.Checkpoint == nil && nearby != nil {
+		c.Checkpoint = nearby
+		return
 	}
 	if cp := c.Checkpoint; cp != nil && c.Tick == nil && cp.Sure {
 		c.Tick, c.TickBy = &cp.At, TickByCheckpoint

@@ -106,6 +106,10 @@ func answer(c *verdict.Conclusion, a verdict.Answer) (found, evidence string) {
 		if open {
 			return "not known", ""
 		}
+		if c.Compared == nil && c.Checkpoint != nil {
+			name, values, others := nearbyValues(c)
+			return listed(append([]string{name}, others...)), "near the checksums: " + values
+		}
 		return fieldList(c)
 	case verdict.StepPeers:
 		if c.Word != nil {

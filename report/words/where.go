@@ -79,6 +79,8 @@ func parted(c *verdict.Conclusion) string {
 		if c.Compared != nil && len(c.Compared.Reordered) > 0 {
 			fmt.Fprintf(&text, "; of %s both have the same rows, which have no ids, in another order", upTo(c.Compared.Reordered, 3))
 		}
+	case c.Checkpoint != nil && c.Checkpoint.Nearby:
+		text.WriteString(": " + nearby(c))
 	case c.Checkpoint != nil:
 		text.WriteString(": " + atCheckpoint(c))
 	default:
@@ -154,6 +156,33 @@ func atCheckpoint(c *verdict.Conclusion) string {
 		return values + "; the call stacks are the same"
 	}
 	return values
+}
+
+// nearby describes the first value near the checksums that differ, and counts the others.
+func nearby(c *verdict.Conclusion) string {
+	name, values, others := nearbyValues(c)
+	text := name + " is " + values
+	if since := c.Checkpoint.Details().Same[0].Aside; since != "" {
+		text += " " + since
+	}
+	if n := len(others); n > 0 {
+		text += fmt.Sprintf(", and %s", prose.Count(n, "more value differs", "more values differ"))
+	}
+	return text
+}
+
+// nearbyValues returns the name of the first value near the checksums that differ, with each peer's value, and the names of
+// the other values.
+func nearbyValues(c *verdict.Conclusion) (name, values string, others []string) {
+	d := c.Checkpoint.Details(lists.Map(c.Peers, func(x document.TriagedPeer) string { return x.Name })...)
+	if len(d.Same) == 0 || len(d.Peers) == 0 {
+		return "", "", nil
+	}
+	for _, line := range d.Peers[0].Rest[1:] {
+		others = append(others, line.Text[:max(0, strings.LastIndexByte(line.Text, ' '))])
+	}
+	list := lists.Map(d.Peers, func(p document.PeerDetails) string { return p.Rest[0].Text + " on " + p.Peer })
+	return d.Same[0].Text, join(list, "and"), others
 }
 
 // eachFirst quotes each peer's first line in which details differ.

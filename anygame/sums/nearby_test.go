@@ -1,0 +1,127 @@
+package sums_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/desynctool/desynctool/anygame/sums"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// nearbyForms write the values of one tick of a log with checksums. The first value belongs to the machine.
+var nearbyForms = []func(tick, own int, sum uint32, hp [3]int) string{
+	func(tick, own int, sum uint32, hp [3]int) string {
+		return fmt.Sprintf("turn=%d checksum=%08x load=%d hp0=%d hp1=%d hp2=%d\n", tick, sum, own, hp[0], hp[1], hp[2])
+	},
+	func(tick, own int, sum uint32, hp [3]int) string {
+		return fmt.Sprintf(`{"ts":%d.%03d,"tick":%d,"crc":"%08x","load":%d,"hp0":%d,"hp1":%d,"hp2":%d}`+"\n", 1700000000+tick, own, tick, sum, own, hp[0], hp[1], hp[2])
+	},
+	func(tick, own int, sum uint32, hp [3]int) string {
+		head := ""
+		if tick == 0 {
+			head = "tick;crc;load;hp0;hp1;hp2\n"
+		}
+		return head + fmt.Sprintf("%d;%08x;%d;%d;%d;%d\n", tick, sum, own, hp[0], hp[1], hp[2])
+	},
+	func(tick, own int, sum uint32, hp [3]int) string {
+		text := fmt.Sprintf("[sync] frame %d hash %08x\n", tick, sum)
+		if tick%4 > 0 { // checksums are rarer than values
+			text = fmt.Sprintf("[net] frame %d load %d\n", tick, own)
+		}
+		for i, value := range hp {
+			text = fmt.Sprintf("[sim] frame %d unit #%d hp%d %d\n", tick, i, i, value) + text
+		}
+		return text
+	},
+}
+
+// TestNearby: of the values near checksums, those are found that begin to differ where the checksums do, in their first tick.
+// Values of the machine are not, nor is anything if only the checksums differ.
+func TestNearby(t *testing.T) {
+	folder := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		form := rapid.IntRange(0, len(nearbyForms)-1).Draw(t, "form")
+		n := rapid.IntRange(60, 200).Draw(t, "ticks")
+		bad := rapid.IntRange(16, n-8).Draw(t, "bad tick")
+		unit := rapid.IntRange(-1, 2).Draw(t, "unit that differs")
+		seed := rapid.Uint64().Draw(t, "seed")
+		var traces []*tracediff.Trace
+		for peer := range 2 {
+			game, own := rand.New(rand.NewPCG(seed, 0)), rand.New(rand.NewPCG(seed, uint64(peer+1)))
+			hp := [3]int{100, 200, 300}
+			var log strings.Builder
+			for tick := range n {
+				if i := game.IntN(24); i < 3 {
+					hp[i] -= 1 + game.IntN(5)
+				}
+				shown, sum := hp, uint32(game.Uint64())
+				if peer == 1 && tick >= bad {
+					sum ^= 0x5a5a0101
+					if unit >= 0 {
+						shown[unit] += 7
+					}
+				}
+				load := own.IntN(900)
+				if tick < 8 {
+					load = 1
+				}
+				if tick == bad {
+					fmt.Fprintf(&log, "[gc] frame %d swept %d\n", tick, load)
+				}
+				log.WriteString(nearbyForms[form](tick, load, sum, shown))
+			}
+			path := filepath.Join(folder, fmt.Sprintf("peer%d.log", peer))
+			if err := os.WriteFile(path, []byte(log.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p := sums.Learn([]byte(log.String()), path)
+			if p == nil {
+				t.Fatalf("not learned:\n%s", log.String())
+			}
+			f := p.Format()
+			list, err := tracediff.OpenForeign(files.Disk, path, &f, tracediff.ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			traces = append(traces, list...)
+		}
+		r, err := tracediff.Compare(traces, tracediff.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.First == nil {
+			t.Fatalf("no difference, expected one in tick %d", bad)
+		}
+		var values [2]int
+		for peer := range values {
+			var got []string
+			for _, d := range r.First.Values[peer].Detail {
+				got = append(got, strings.TrimSpace(d.Text+" "+d.Aside))
+			}
+			if unit < 0 && len(got) > 0 {
+				t.Fatalf("only checksums differ, got %q", got)
+			}
+			if unit < 0 {
+				continue
+			}
+			if len(got) != 2 || !strings.HasPrefix(got[0], fmt.Sprintf("hp%d", unit)) {
+				t.Fatalf("hp%d differs from tick %d on, got %q", unit, bad, got)
+			}
+			late := r.First.Tick.Number > uint64(bad)
+			if since := fmt.Sprintf("from frame %d on", bad); strings.HasSuffix(got[0], since) != late {
+				t.Fatalf("the checksums differ in tick %d, got %q, expected %q", r.First.Tick.Number, got, since)
+			}
+			fmt.Sscan(got[1], &values[peer])
+		}
+		if unit >= 0 && values[0]+7 != values[1] {
+			t.Fatalf("got %d, expected the second to be 7 more", values)
+		}
+	})
+}
