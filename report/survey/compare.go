@@ -10,19 +10,20 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// findNoise compares states of peers, to find out what is noise. If only what may be noise differs in some, all are read.
+// findNoise compares states of peers, to find out what is noise. If what differs in some may be noise, more are read, and if
+// nothing else differs, all are.
 func (s *Survey) findNoise(left int64) {
 	pairs := map[pair]*compared{} // of all tables
 	var lacks map[column]string
 	var own map[column]bool
 	single := ""
-	for _, most := range []int{mostMatched, math.MaxInt} {
+	for _, most := range []int{mostMatched, mostDoubted, math.MaxInt} {
 		left = s.match(pairs, left, most)
 		s.compare(pairs)
 		list := complete(pairs)
 		lacks = lacking(list)
 		own = ownNames(list)
-		if s.noisy, s.quiet = noise(list); !s.quiet {
+		if s.noisy, s.quiet = noise(list); !s.quiet && (most >= mostDoubted || !doubtful(list)) {
 			break
 		}
 		if most == math.MaxInt {

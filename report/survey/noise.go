@@ -16,9 +16,10 @@ import (
 )
 
 // Columns that differ between peers in every dump from the first one on, or in 19 of 20, while nothing else differs in the
-// first dumps, are probably noise: a clock, a path, the name of a machine, an address. They are put into tables of the class noise if
-// something else differs later. If nothing else ever differs they stay where they are, unless all of them look like noise
-// in several dumps: a clock in dumps of peers that are in sync is no divergence.
+// first dumps, are probably noise: a clock, a path, the name of a machine, an address. So are columns that differ and are equal
+// again several times before anything else differs. They are put into tables of the class noise if something else differs
+// later. If nothing else ever differs they stay where they are, unless all of them look like noise in several dumps, or heal
+// again and again: a clock in dumps of peers that are in sync is no divergence.
 //
 // Columns and tables that all states of one peer have in every row, and no state of the other, are missing in its dumps,
 // not in its game: another build wrote them, or a server that keeps less. They are never compared, and reported as lost.
@@ -26,6 +27,9 @@ import (
 // fewestQuiet is the number of dumps in which only a column must differ to count as noise if its name and its values do
 // not show it.
 const fewestQuiet = 2
+
+// fewestFixed is the number of dumps in which a text is the same before it counts as a property of the machine.
+const fewestFixed = 3
 
 // mostNamed is how many columns a note names.
 const mostNamed = 5
@@ -41,11 +45,12 @@ type compared struct {
 	tick    uint64
 	peers   [2]string
 	columns map[column]bool
-	looks   map[column]bool // of these, those that look like noise
-	lacks   map[column]int  // columns, and tables without a name of a column, that one of the peers lacks
-	own     map[column]bool // those with the names of the peers themselves
-	other   bool            // something else differs: rows, the random numbers
-	tables  int             // files that were compared, where each has one table
+	looks   map[column]bool      // of these, those that look like noise
+	lacks   map[column]int       // columns, and tables without a name of a column, that one of the peers lacks
+	own     map[column]bool      // those with the names of the peers themselves
+	texts   map[column][2]string // of those that belong to no entity
+	other   bool                 // something else differs: rows, the random numbers
+	tables  int                  // files that were compared, where each has one table
 }
 
 // add adds what differs in other tables.
@@ -53,6 +58,7 @@ func (c *compared) add(d *compared) {
 	maps.Copy(c.columns, d.columns)
 	maps.Copy(c.looks, d.looks)
 	maps.Copy(c.own, d.own)
+	maps.Copy(c.texts, d.texts)
 	maps.Copy(c.lacks, d.lacks)
 	c.other = c.other || d.other
 	c.tables += d.tables
@@ -136,38 +142,138 @@ func lackingNotes(found map[column]string) (notes []string) {
 	return notes
 }
 
+// dump is what differs between any peers at one tick.
+type dump struct {
+	columns map[column]bool
+	other   bool // rows or the random numbers differ
+}
+
+// dumpsOf returns what differs at each tick, the earliest first, and the columns that look like noise wherever they differ.
+func dumpsOf(list []compared) (dumps []dump, looks map[column]bool) {
+	slices.SortStableFunc(list, func(a, b compared) int { return cmp.Compare(a.tick, b.tick) })
+	looks = map[column]bool{}
+	for i, c := range list {
+		if i == 0 || c.tick > list[i-1].tick {
+			dumps = append(dumps, dump{columns: map[column]bool{}})
+		}
+		last := &dumps[len(dumps)-1]
+		last.other = last.other || c.other
+		for col := range c.columns {
+			last.columns[col] = true
+			before, known := looks[col]
+			looks[col] = c.looks[col] && (before || !known)
+		}
+	}
+	fixed := fixedTexts(list)
+	for col := range looks {
+		words := states.Words(col.component + "." + col.field)
+		looks[col] = looks[col] || col.label == states.GlobalLabel && ownerNames.MatchString(states.Words(col.field)) || localNames.MatchString(words) || viewNames.MatchString(words) || len(dumps) >= fewestFixed && fixed[col]
+	}
+	return dumps, looks
+}
+
+// fixedTexts returns the texts of no entity that each peer has the same in all dumps, such as the version of a library.
+func fixedTexts(list []compared) map[column]bool {
+	type of struct {
+		column
+		peer string
+	}
+	texts, fixed := map[of]string{}, map[column]bool{}
+	for _, c := range list {
+		for col := range c.columns {
+			both, is := c.texts[col]
+			for side, peer := range c.peers {
+				before, known := texts[of{col, peer}]
+				is = is && (!known || before == both[side])
+				texts[of{col, peer}] = both[side]
+			}
+			was, known := fixed[col]
+			fixed[col] = is && (was || !known)
+		}
+	}
+	return fixed
+}
+
+// appearance is when a column differs.
+type appearance struct {
+	first  int // dump
+	dumps  int
+	healed int // how often it is equal again
+}
+
+func appearances(dumps []dump) map[column]appearance {
+	found := map[column]appearance{}
+	for i, d := range dumps {
+		for col := range d.columns {
+			a, known := found[col]
+			if a.dumps++; !known {
+				a.first = i
+			}
+			if i+1 < len(dumps) && !dumps[i+1].columns[col] {
+				a.healed++
+			}
+			found[col] = a
+		}
+	}
+	return found
+}
+
+// blinks reports whether a column differs and is equal again so often that it does not belong to the simulation.
+func (a appearance) blinks(dumps int) bool {
+	return a.healed >= 2 || a.first == 0 && a.healed > 0 && 3*a.dumps >= dumps
+}
+
+// doubtful reports whether something differs in the first dumps, or is equal again in later ones: it may be noise.
+func doubtful(list []compared) bool {
+	dumps, _ := dumpsOf(list)
+	for _, a := range appearances(dumps) {
+		if a.first == 0 || a.healed > 0 {
+			return true
+		}
+	}
+	return len(dumps) > 0 && dumps[0].other
+}
+
 // noise finds the columns that are noise. Alone is set if nothing else differs.
 func noise(list []compared) (found []NoisyColumn, alone bool) {
 	if len(list) == 0 {
 		return nil, false
 	}
-	slices.SortStableFunc(list, func(a, b compared) int { return cmp.Compare(a.tick, b.tick) })
-	looks := func(col column) bool {
-		return list[0].looks[col] || col.label == states.GlobalLabel && ownerNames.MatchString(states.Words(col.field)) || connectionNames.MatchString(states.Words(col.field))
-	}
-	always := maps.Clone(list[0].columns)
-	for _, c := range list[1:] {
-		for col := range c.columns {
-			always[col] = always[col] || connectionNames.MatchString(states.Words(col.field))
+	dumps, looks := dumpsOf(list)
+	all := appearances(dumps)
+	began := len(dumps) // the dump in which something else begins to differ
+	always := map[column]bool{}
+	for col, a := range all {
+		local := localNames.MatchString(states.Words(col.component + "." + col.field))
+		switch {
+		case local, a.first == 0 && (20*a.dumps >= 19*len(dumps) || looks[col] && 2*a.dumps >= len(dumps)):
+			always[col] = true
+		case !a.blinks(len(dumps)):
+			began = min(began, a.first)
 		}
 	}
-	maps.DeleteFunc(always, func(_ column, is bool) bool { return !is })
-	maps.DeleteFunc(always, func(col column, _ bool) bool {
-		differs := lists.Count(list, func(c compared) bool { return c.columns[col] })
-		return 20*differs < 19*len(list) && (!looks(col) || 2*differs < len(list)) // two pings may be equal once, also in the first dumps
-	})
+	if i := slices.IndexFunc(dumps, func(d dump) bool { return d.other }); i >= 0 {
+		began = min(began, i)
+	}
+	for col, a := range all {
+		if a.blinks(len(dumps)) && a.first < began && !always[col] {
+			always[col], looks[col] = true, true
+		}
+	}
 	quiet, more := 0, false
-	for _, c := range list {
-		if !c.other && !slices.ContainsFunc(slices.Collect(maps.Keys(c.columns)), func(col column) bool { return !always[col] }) {
-			quiet++
-		} else {
+	rest := func(d dump) bool {
+		return d.other || slices.ContainsFunc(slices.Collect(maps.Keys(d.columns)), func(col column) bool { return !always[col] })
+	}
+	for _, d := range dumps {
+		if rest(d) {
 			more = true
+		} else {
+			quiet++
 		}
 	}
 	for col := range always {
-		looks := looks(col)
-		if looks || quiet >= fewestQuiet && len(list[0].columns) == len(always) && !list[0].other {
-			found = append(found, NoisyColumn{Table: col.label, Component: col.component, Field: col.field, Looks: looks})
+		if looks[col] || quiet >= fewestQuiet && !rest(dumps[0]) {
+			found = append(found, NoisyColumn{Table: col.label, Component: col.component, Field: col.field, Looks: looks[col]})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b NoisyColumn) int {
@@ -217,7 +323,7 @@ func compareStates(first, second seen) *compared {
 	}
 	out := &compared{
 		tick: a.Point.Tick, peers: [2]string{first.peer, second.peer}, tables: 1,
-		columns: map[column]bool{}, looks: map[column]bool{}, own: map[column]bool{}, lacks: map[column]int{}, other: d.RNG != nil,
+		columns: map[column]bool{}, looks: map[column]bool{}, own: map[column]bool{}, texts: map[column][2]string{}, lacks: map[column]int{}, other: d.RNG != nil,
 	}
 	for _, t := range d.Tables {
 		if !t.InA && first.lacks(t.Label) || !t.InB && second.lacks(t.Label) {
@@ -232,6 +338,9 @@ func compareStates(first, second seen) *compared {
 		for _, ch := range t.Changes {
 			col := column{t.Label, ch.Component, ch.Field}
 			out.looks[col] = looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B) || t.Label == states.GlobalLabel && unitNames.MatchString(ch.Field)
+			if t.Label == states.GlobalLabel && ch.A.Type == snapshot.String && ch.B.Type == snapshot.String {
+				out.texts[col] = [2]string{string(ch.A.Raw), string(ch.B.Raw)}
+			}
 			out.own[col] = t.Label == states.GlobalLabel && isName(ch.A, first.peer) && isName(ch.B, second.peer)
 		}
 		for _, c := range t.Columns {
@@ -246,12 +355,16 @@ func compareStates(first, second seen) *compared {
 }
 
 var (
-	noisyNames = lazyregexp.New(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|(memory|mem|heap|rss)_?(kb|mb|kib|mib|bytes|used|size)?|working.?set|allocs?|allocations|gc|cpu|os|user|locale|local|session|uptime|elapsed|delta|jitter|took|perf|ups|tps|(real|wall|render|draw|frame|cpu|gpu)_?(s|secs?|seconds|ms|millis|us|micros|ns|nanos))([^a-z]|$)`)
+	noisyNames = lazyregexp.New(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|(memory|mem|heap|rss)_?(kb|mb|kib|mib|bytes|used|size)?|working.?set|allocs?|allocations|gc|cpu|os|user|locale|local|session|uptime|realtime|since_(start|startup|launch|boot)|elapsed|delta|jitter|took|perf|ups|tps|(real|wall|render|draw|frame|cpu|gpu)_?(s|secs?|seconds|ms|millis|us|micros|ns|nanos))([^a-z]|$)`)
 	// unitNames are of times if they are the whole name of a value that belongs to no entity.
 	unitNames = lazyregexp.New(`(?i)^(secs?|seconds|ms|msecs?|millis|us|usecs?|micros|ns|nanos)$`)
-	// connectionNames are of values that no simulation has.
-	connectionNames = lazyregexp.New(`(?i)(^|[^a-z])(fps|ping|latency|rtt)([^a-z]|$)`)
-	noisyTexts      = lazyregexp.New(`^(0x[0-9a-fA-F]{8,16}|<?[A-Za-z][\w.]*( object at|:) 0x[0-9a-fA-F]{6,16}>?|[A-Za-z][\w.$]*@[0-9a-f]{5,8}|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
+	// localNames are of values that no simulation has: of the connection, and of what one player looks at.
+	localNames = lazyregexp.New(`(^|[^a-z])(fps|ping|latency|rtt|camera|mouse|cursor|viewport|draw_?calls|ui|gui|hud)([^a-z]|$)`)
+	// viewNames are of what a machine shows and plays, and what it is.
+	viewNames = lazyregexp.New(`(^|[^a-z])(cam|view|screen|zoom|gfx|render|rendered|renderer|draws?|batch|batches|audio|sound|sfx|music|shake|` +
+		`select|selected|selection|hover|hovered|highlight|visible|interp|interpolated|lerp|tween|particles?|sprite|debug|diag|diagnostics?|` +
+		`instance_?id|hash_?code|unity_?version|engine_?version|gpu|driver|adapter|resolution|window|display|monitor|dpi|lang|language|country|device|model)([^a-z]|$)`)
+	noisyTexts = lazyregexp.New(`^(0x[0-9a-fA-F]{8,16}|<?[A-Za-z][\w.]*( object at|:) 0x[0-9a-fA-F]{6,16}>?|[A-Za-z][\w.$]*@[0-9a-f]{5,8}|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
 	// ownerNames are of the player at the machine, or who wrote the file, as values of no entity.
 	ownerNames = lazyregexp.New(`(?i)(^|\.)(writer|author|me|self|whoami|steam_?id|(local|my)_?(id|name|player|slot|index)|user_?name|nick_?name|nick|account|slot|player_?name|player|spieler|joueur|uhrzeit|rechner)$`)
 	// epochs are times since 1970, with fractions of seconds.

@@ -31,6 +31,7 @@ const (
 	headLen     = 64 << 10 // bytes by which a notation is recognised
 	mostLearned = 24       // files that the schema is learned from
 	mostMatched = 4        // ticks at which the states of all peers are compared
+	mostDoubted = 16       // of them, if what differs may be noise
 	learnLen    = 64 << 20 // bytes of all of them
 	sampleText  = 4 << 20  // bytes of one of them
 	wholeText   = 1 << 32  // bytes of a file that is read whole
