@@ -16,8 +16,8 @@ import (
 )
 
 // Columns that differ between peers in every dump from the first one on, or in 19 of 20, while nothing else differs in the
-// first dumps, are probably noise: a clock, a path, the name of a machine, an address. So are columns that differ and are equal
-// again several times before anything else differs. They are put into tables of the class noise if something else differs
+// first dumps, are probably noise: a clock, a path, the name of a machine, an address. So are values of no entity that
+// differ and are equal again several times before anything else differs. They are put into tables of the class noise if something else differs
 // later. If nothing else ever differs they stay where they are, unless all of them look like noise in several dumps, or heal
 // again and again: a clock in dumps of peers that are in sync is no divergence.
 //
@@ -218,7 +218,8 @@ func appearances(dumps []dump) map[column]appearance {
 	return found
 }
 
-// blinks reports whether a column differs and is equal again so often that it does not belong to the simulation.
+// blinks reports whether a column differs and is equal again so often that it does not belong to the simulation, unless it is of
+// entities: a value of one of them may be set again.
 func (a appearance) blinks(dumps int) bool {
 	return a.healed >= 2 || a.first == 0 && a.healed > 0 && 3*a.dumps >= dumps
 }
@@ -248,7 +249,7 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 		switch {
 		case local, a.first == 0 && (20*a.dumps >= 19*len(dumps) || looks[col] && 2*a.dumps >= len(dumps)):
 			always[col] = true
-		case !a.blinks(len(dumps)):
+		case !a.blinks(len(dumps)) || col.label != states.GlobalLabel && !looks[col]:
 			began = min(began, a.first)
 		}
 	}
@@ -256,7 +257,7 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 		began = min(began, i)
 	}
 	for col, a := range all {
-		if a.blinks(len(dumps)) && a.first < began && !always[col] {
+		if a.blinks(len(dumps)) && a.first < began && !always[col] && (looks[col] || col.label == states.GlobalLabel) {
 			always[col], looks[col] = true, true
 		}
 	}

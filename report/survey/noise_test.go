@@ -10,8 +10,8 @@ import (
 )
 
 // TestNoiseByBehaviour: what a player looks at, a text that stays the same, and a value that is equal again and again are
-// noise, whether something else differs later or not. A value that heals once, and one that blinks after something else began
-// to differ, are not.
+// noise, whether something else differs later or not. A value that heals once, one that blinks after something else began
+// to differ, and one of an entity, are not.
 func TestNoiseByBehaviour(t *testing.T) {
 	const dumps = 12
 	for _, c := range []struct {
@@ -24,6 +24,7 @@ func TestNoiseByBehaviour(t *testing.T) {
 		{"mode", func(tick, peer int) string { return fmt.Sprint(peer * (tick / 2 % 2)) }, true},
 		{"batches", func(tick, peer int) string { return fmt.Sprint(40 + peer*(1-tick%3/2)) }, true},
 		{"gold", func(tick, peer int) string { return fmt.Sprint(90 + peer*(tick/3%2)*(1-tick/6)) }, false},
+		{"heat", func(tick, peer int) string { return fmt.Sprint(90 + peer*(tick/2%2)) }, false},
 		{"late", func(tick, peer int) string { return fmt.Sprint(90 + peer*(tick%2)*(tick/9)) }, false},
 	} {
 		for _, bad := range []int{8, 99} {
@@ -34,7 +35,11 @@ func TestNoiseByBehaviour(t *testing.T) {
 					if peer == 1 && tick >= bad {
 						hp = 8
 					}
-					texts[fmt.Sprintf("%s/s_%d.json", folder, tick)] = fmt.Sprintf(`{"tick": %d, %q: %s, "units": [{"id": 1, "hp": %d}]}`, tick, c.name, c.value(tick, peer), hp)
+					mine, unit := fmt.Sprintf("%q: %s, ", c.name, c.value(tick, peer)), ""
+					if c.name == "heat" {
+						mine, unit = "", fmt.Sprintf(`, "heat": %s`, c.value(tick, peer))
+					}
+					texts[fmt.Sprintf("%s/s_%d.json", folder, tick)] = fmt.Sprintf(`{"tick": %d, %s"units": [{"id": 1, "hp": %d%s}]}`, tick, mine, hp, unit)
 				}
 			}
 			all, err := survey.For(files.Disk, []string{write(t, texts)})
