@@ -109,6 +109,29 @@ func iniPair(line []byte) (key, value []byte, ok bool) {
 	return bytes.TrimSpace(line[:i]), bytes.TrimSpace(line[i+1:]), true
 }
 
+// iniQuoted returns the text in the quotes that a value begins and ends with, nil if others are in it that have no backslash
+// before them.
+func iniQuoted(value []byte) []byte {
+	if len(value) < 2 || value[0] != '"' && value[0] != '\'' || value[len(value)-1] != value[0] {
+		return nil
+	}
+	quote, inner := value[0], value[1:len(value)-1]
+	if bytes.IndexByte(inner, quote) < 0 {
+		return inner
+	}
+	out := make([]byte, 0, len(inner))
+	for i := 0; i < len(inner); i++ {
+		switch c := inner[i]; {
+		case c == '\\' && i+1 < len(inner) && (inner[i+1] == quote || inner[i+1] == c):
+			i++
+		case c == quote:
+			return nil
+		}
+		out = append(out, inner[i])
+	}
+	return out
+}
+
 // iniPath splits the name of a section.
 func iniPath(name []byte) (path [][]byte) {
 	begins := true // the next part is the name of a table
@@ -188,8 +211,10 @@ func parseINI(text []byte, to Sink) error {
 			depth = len(path)
 		} else if ok {
 			kind := Bare
-			if n := len(value); n > 1 && (value[0] == '"' || value[0] == '\'') && bytes.IndexByte(value[1:], value[0]) == n-2 {
-				value, kind = value[1:n-1], Text
+			if text := iniQuoted(value); text != nil {
+				if value = text; numberLen(text) != len(text) { // all values of a game may have quotes
+					kind = Text
+				}
 			}
 			to.Name(key)
 			to.Scalar(kind, value)

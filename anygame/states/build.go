@@ -242,6 +242,11 @@ func (b *builder) take(s *spot, kind notation.Kind, text []byte) {
 	if n := s.node; n != nil && n.vectors > 0 && n.vectors == n.values && !s.identity && b.takeVector(s, vectorIn(text)) {
 		return
 	}
+	if n := s.node; n != nil && n.commas > 0 && n.decimals() {
+		if with := decimal(text); with != nil {
+			kind, text = notation.Number, with
+		}
+	}
 	if s.column == nil {
 		s.column = t.newColumn(s.path)
 		s.column.hint, s.column.class, s.column.path = s.hint, s.class, s.full

@@ -48,6 +48,7 @@ type node struct {
 	largest             int                // members of one map, at most
 	identifies          bool               // it may identify the rows that it is in
 	vectors             int                // texts that consist of a few numbers: "1, 2.5"
+	commas              int                // of these, those that may be one number with a comma: "0,76"
 	ragged              bool               // a map has lists of different lengths
 
 	unique *uniqueness // of a scalar that may identify a row
@@ -152,6 +153,7 @@ func (n *node) merge(m *node, nodes *int) {
 	}
 	n.longest = max(n.longest, m.longest)
 	n.vectors += m.vectors
+	n.commas += m.commas
 	n.ragged = n.ragged || m.ragged
 	n.repeated = n.repeated || m.repeated
 	n.counting = n.counting && m.counting
@@ -426,7 +428,9 @@ func (l *learner) Scalar(kind notation.Kind, text []byte) {
 		kind = l.kindOf(text)
 	}
 	if kind == notation.Text && vectorIn(text) != nil {
-		n.vectors++
+		if n.vectors++; decimal(text) != nil {
+			n.commas++
+		}
 	}
 	n.scalars[kind]++
 	if len(l.stack) == 0 {
@@ -480,6 +484,20 @@ func (l *learner) kindOf(text []byte) notation.Kind {
 		return notation.Bool
 	}
 	return notation.Number
+}
+
+// decimal returns a number with a comma, as some languages write it, with a point; nil for other texts.
+func decimal(text []byte) []byte {
+	whole, part, found := bytes.Cut(text, []byte(","))
+	if !found || !digits(string(bytes.TrimPrefix(whole, []byte("-")))) || !digits(string(part)) {
+		return nil
+	}
+	return bytes.Join([][]byte{whole, part}, []byte("."))
+}
+
+// decimals reports whether all values are numbers, which some files write with a point and others with a comma.
+func (n *node) decimals() bool {
+	return n.commas > 0 && n.scalars[notation.Number] > 0 && n.commas+n.scalars[notation.Number]+n.scalars[notation.Null] == n.values
 }
 
 // fraction reports whether a text is a number that is not whole: those identify nothing.

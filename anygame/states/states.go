@@ -69,7 +69,7 @@ func (s *Schema) Learn(n *notation.Notation, text []byte) error {
 	s.ended = s.ended || n.Lines && ended(text)
 	l := learner{schema: s}
 	before := s.documents
-	err := n.Parse(text, &l)
+	err := n.Parse(text, notation.Unfold(&l))
 	l.end()
 	s.several = s.several || s.documents > before+1
 	s.collapse(&s.nodes)
@@ -97,7 +97,7 @@ func (s *Schema) Read(n *notation.Notation, text []byte) ([]*snapshot.World, *Fo
 		_ = s.Learn(n, text) // Parse finds the same fault
 	}
 	b := newBuilder(s)
-	err := n.Parse(text, b)
+	err := n.Parse(text, notation.Unfold(b))
 	switch {
 	case err != nil:
 	case b.bare:

@@ -1,0 +1,46 @@
+package states_test
+
+import (
+	"testing"
+
+	"github.com/desynctool/desynctool/anygame/states"
+	"github.com/desynctool/desynctool/notation"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// TestDecimalCommas: numbers with commas are the same numbers with points where other files of the session have points, and
+// texts where none has.
+func TestDecimalCommas(t *testing.T) {
+	const point, comma = `<save turn="5"><unit id="u1" hp="34.465"/><unit id="u2" hp="-1.5"/></save>`, `<save turn="5"><unit id="u1" hp="34,465"/><unit id="u2" hp="-1,5"/></save>`
+	xml := notation.Of("a.xml", []byte(point), true)
+	for _, c := range []struct {
+		other string
+		same  bool
+	}{{point, true}, {comma, false}} {
+		var schema states.Schema
+		var held []snapshot.State
+		for _, text := range []string{c.other, comma} {
+			if err := schema.Learn(xml, []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, text := range []string{point, comma} {
+			worlds, err := schema.Decode(xml, []byte(text))
+			if err != nil || len(worlds) != 1 {
+				t.Fatal(len(worlds), err)
+			}
+			s, err := snapshot.Hold(worlds[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			held = append(held, s)
+		}
+		d, err := snapshot.Compare(held[0], held[1], snapshot.DiffOptions{Limit: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same := len(d.Tables) == 0; same != c.same {
+			t.Errorf("with %s: equal is %t, expected %t", c.other, same, c.same)
+		}
+	}
+}
