@@ -156,6 +156,7 @@ func All() []Notation {
 		yamlNotation(),
 		csvNotation(),
 		columnsNotation(),
+		blocksNotation(),
 		indentedNotation(),
 		iniNotation(),
 		rowsNotation(),

@@ -245,7 +245,7 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 	began := len(dumps) // the dump in which something else begins to differ
 	always := map[column]bool{}
 	for col, a := range all {
-		local := localNames.MatchString(states.Words(col.component + "." + col.field))
+		local := localNames.MatchString(states.Words(col.component+"."+col.field)) || col.label == states.GlobalLabel && localParts.MatchString(states.Words(col.component))
 		switch {
 		case local, a.first == 0 && (20*a.dumps >= 19*len(dumps) || looks[col] && 2*a.dumps >= len(dumps)):
 			always[col] = true
@@ -361,6 +361,8 @@ var (
 	unitNames = lazyregexp.New(`(?i)^(secs?|seconds|ms|msecs?|millis|us|usecs?|micros|ns|nanos)$`)
 	// localNames are of values that no simulation has: of the connection, and of what one player looks at.
 	localNames = lazyregexp.New(`(^|[^a-z])(fps|ping|latency|rtt|camera|mouse|cursor|viewport|draw_?calls|ui|gui|hud)([^a-z]|$)`)
+	// localParts are the names of what values of no entity belong to that no simulation has.
+	localParts = lazyregexp.New(`(^|[^a-z])(view|gfx|render|renderer|rendering|audio|sound|screen|window|display|debug|diagnostics)([^a-z]|$)`)
 	// viewNames are of what a machine shows and plays, and what it is.
 	viewNames = lazyregexp.New(`(^|[^a-z])(cam|view|screen|zoom|gfx|render|rendered|renderer|draws?|batch|batches|audio|sound|sfx|music|shake|` +
 		`select|selected|selection|hover|hovered|highlight|visible|interp|interpolated|lerp|tween|particles?|sprite|debug|diag|diagnostics?|` +

@@ -1,0 +1,151 @@
+package notation
+
+import (
+	"bytes"
+
+	"github.com/desynctool/desynctool/internal/lazyregexp"
+)
+
+// blocksNotation is a report in blocks with headings, as a program prints it for people. Each block has pairs of a name and a
+// value, or a table with the names of its columns above:
+//
+//	[GLOBALS]
+//	tick     = 152
+//	rng_seed = 0xF2D1A3C8
+//
+//	[ENTITIES]
+//	 eid  class   hp        px
+//	----------------------------
+//	 0400 knight 856   42.7559
+//
+// Lines before the first heading are passed over, unless they are pairs.
+func blocksNotation() Notation {
+	return Notation{Name: "blocks", Repeats: true, Title: "blocks with headings", Extensions: []string{".txt", ".dump", ".state"},
+		Lines: true, Sniff: sniffBlocks, Parse: func(text []byte, to Sink) error {
+			p := blocksParser{to: to}
+			p.run(text)
+			return nil
+		}}
+}
+
+// headings are the headings of blocks: [NAME], == NAME ==, --- NAME ---, ### NAME.
+var headings = lazyregexp.New(`^(?:\[ *([A-Za-z][\w .-]{0,40}?) *\]|(?:={2,}|-{2,}|#{2,}|\*{2,}) *([A-Za-z][\w .-]{0,40}?) *(?:[=#*-]{2,})?):?$`)
+
+// rules are lines of a table that only divide it.
+var rules = lazyregexp.New(`^[-=+|_ \t]{3,}$`)
+
+// sniffBlocks reports whether a text has several blocks, one of them with a table, and nearly nothing else.
+func sniffBlocks(head []byte, whole bool) bool {
+	if !whole {
+		head = head[:bytes.LastIndexByte(head, '\n')+1]
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
+		return false
+	}
+	p := blocksParser{to: discard{}}
+	p.run(head)
+	return p.headings > 1 && p.rows > 0 && 20*(p.odd-1) <= p.lines && p.odd < p.rows
+}
+
+// blocksParser reads one text.
+type blocksParser struct {
+	to    Sink
+	names [][]byte // of the columns of a table
+	block []byte   // the name of the current one, nil before the first
+	open  bool     // its map is open
+	row   int      // rows of its table
+
+	lines, odd, rows, headings int // in blocks; odd ones have no meaning
+}
+
+func (p *blocksParser) run(text []byte) {
+	p.to.BeginMap(0)
+	for at := 0; at < len(text); {
+		begin := at
+		var line []byte
+		line, at = lineAt(text, at)
+		p.line(begin, bytes.TrimSpace(line))
+	}
+	p.end(len(text))
+	p.to.End(len(text))
+}
+
+// line takes a line.
+func (p *blocksParser) line(at int, line []byte) {
+	if m := headings.FindSubmatch(line); m != nil {
+		p.end(at)
+		p.headings++
+		p.block, p.names, p.row = append(bytes.Clone(m[1]), m[2]...), nil, 0
+		return
+	}
+	if len(line) == 0 || rules.Match(line) || line[0] == ';' {
+		if len(line) == 0 && p.row > 0 { // another table may follow
+			p.names = nil
+		}
+		return
+	}
+	if p.block != nil {
+		p.lines++
+	}
+	cells := bytes.Fields(bytes.ReplaceAll(line, []byte("|"), []byte(" ")))
+	key, value, pair := iniPair(line)
+	switch {
+	case p.names != nil && len(cells) == len(p.names):
+		p.cells(at, cells)
+	case pair && isName(key) && len(value) > 0:
+		p.begin(at)
+		p.to.Name(key)
+		p.to.Scalar(Bare, value)
+	case p.block != nil && len(cells) > 1 && areNames(cells):
+		p.names = cells
+	case p.block != nil:
+		p.odd++
+	}
+}
+
+// begin opens the map of a block. Values before the first one are members of the whole.
+func (p *blocksParser) begin(at int) {
+	if p.block == nil || p.open {
+		return
+	}
+	p.open = true
+	p.to.Item(p.block)
+	p.to.BeginMap(at)
+}
+
+// end closes it.
+func (p *blocksParser) end(at int) {
+	if p.open {
+		p.to.End(at)
+	}
+	p.open = false
+}
+
+// cells gives a row of a table. A block that is a table is the list of its rows.
+func (p *blocksParser) cells(at int, cells [][]byte) {
+	p.rows++
+	p.row++
+	name := p.block
+	if p.open {
+		name = []byte("row")
+	}
+	p.to.Item(name)
+	p.to.BeginMap(at)
+	for i, cell := range cells {
+		p.to.Name(p.names[i])
+		p.to.Scalar(Bare, cell)
+	}
+	p.to.End(at)
+}
+
+// areNames reports whether all cells may be names of columns: none is a number, and no two are the same.
+func areNames(cells [][]byte) bool {
+	seen := map[string]bool{}
+	for _, cell := range cells {
+		if seen[string(cell)] || isValueBegin(cell) || bytes.IndexByte([]byte(".,;:!?"), cell[len(cell)-1]) >= 0 {
+			return false
+		}
+		seen[string(cell)] = true
+	}
+	return true
+}
