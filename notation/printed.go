@@ -84,6 +84,9 @@ type opened struct {
 //	{:tick=>5, :units=>[#<struct Unit id=7>]}     { tick: 5,  units: [         Unit{id:7}]}
 func canonical(text []byte) (out []byte, marks int) {
 	c := &canonicalizer{text: slices.Clone(text), clojure: bytes.Contains(text, []byte("{:"))}
+	if plain, is := unspew(text); is {
+		c.text, c.marks = plain, 1
+	}
 	for c.at < len(c.text) {
 		c.next()
 	}

@@ -14,7 +14,9 @@ func TestPrinted(t *testing.T) {
 		"Erlang":           `#{tick => 5,on => true,to => undefined,units => [#{id => 7,kind => <<"tank">>,x => -1.5}],path => [1,2]}`,
 		"Go, %+v":          `{tick:5 on:true to:<nil> units:[{id:7 kind:tank x:-1.5}] path:[1 2]}`,
 		"Go, %v of maps":   `map[tick:5 on:true to:<nil> units:[map[id:7 kind:tank x:-1.5]] path:[1 2]]`,
-		"F#":               "{ tick = 5; on = true; to = null; units = [{ id = 7; kind = \"tank\"; x = -1.5 }]; path = [1; 2] }",
+		"Go, spew": "(*sim.World)(0xc007b14650)({\n tick: (uint32) 5,\n on: (bool) true,\n to: (*sim.Unit)(<nil>),\n units: ([]*sim.Unit) (len=1 cap=4) {\n" +
+			"  (*sim.Unit)(0xc0251e1b90->0xc000012018)({\n   id: (sim.ID) 7,\n   kind: (string) (len=4) \"tank\",\n   x: (float64) -1.5\n  })\n },\n path: ([2]int32) (len=2 cap=2) {\n  (int32) 1,\n  (int32) 2\n }\n})\n",
+		"F#": "{ tick = 5; on = true; to = null; units = [{ id = 7; kind = \"tank\"; x = -1.5 }]; path = [1; 2] }",
 		"PHP, var_dump": "array(5) {\n  [\"tick\"]=>\n  int(5)\n  [\"on\"]=>\n  bool(true)\n  [\"to\"]=>\n  NULL\n  [\"units\"]=>\n  [{[\"id\"]=>\n int(7)\n [\"kind\"]=>\n" +
 			"  string(4) \"tank\"\n  [\"x\"]=>\n  float(-1.5)\n}]\n [\"path\"]=>\n [int(1) int(2)]\n}\n",
 		"Perl": "$VAR1 = {\n  'tick' => 5,\n  'on' => true, 'to' => undef,\n  'units' => [\n    {\n 'id' => 7, 'kind' => 'tank', 'x' => -1.5 }\n  ],\n 'path' => [ 1, 2 ]\n};\n",
@@ -45,6 +47,8 @@ func TestPrinted(t *testing.T) {
 			`"2": { "#type": text(Unit) "hp": number(4) "foe": null() end end "hot": [ number(3) number(9) end "by": { "a": text(V2 1.0 2.0) end end`)
 	parses(t, n, "Unit { Id = 1, Path = System.Collections.Generic.Dictionary`2[System.Int32,Vec2], Up = True }",
 		`{ "#type": text(Unit) "Id": number(1) "Path": text(System.Collections.Generic.Dictionary_2_System.Int32_Vec2_) "Up": bool(true) end`)
+	parses(t, n, "(main.W) {\n at: (time.Time) 2024-09-04 21:04:02.26 +0200 CEST m=+5.51,\n units: (map[main.ID]string) (len=1) {\n  (main.ID) 7: (string) (len=3) \"a\\\"(\"\n },\n"+
+		" end: (time.Duration) 1m0s\n}\n", `{ "at": text(2024-09-04 21:04:02.26 +0200 CEST m=+5.51) "units": { "7": text(a"() end "end": text(1m0s) end`)
 	fails(t, n, "{:tick=>5, :hp=>", "at offset 16: the file ends inside a value")
 	fails(t, n, "{Name:New York Hp:5}", `at offset 10: "York Hp:5}", expected that all members have names, or none`)
 	sniffs(t, n, true, "W {t = 1, u = fromList [(1,U {h = 3, a = V {x = 1}}),(2,U {h = 4})]}\nW {t = 2, u = fromList [(1,U {h = 3, a = V {x = 2}}),(2,U {h = 4})]}\n")

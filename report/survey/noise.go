@@ -366,7 +366,7 @@ var (
 	// viewNames are of what a machine shows and plays, and what it is.
 	viewNames = lazyregexp.New(`(^|[^a-z])(cam|view|screen|zoom|gfx|render|rendered|renderer|draws?|batch|batches|audio|sound|sfx|music|shake|` +
 		`select|selected|selection|hover|hovered|highlight|visible|interp|interpolated|lerp|tween|particles?|sprite|debug|diag|diagnostics?|` +
-		`instance_?id|hash_?code|unity_?version|engine_?version|gpu|driver|adapter|resolution|window|display|monitor|dpi|lang|language|country|device|model)([^a-z]|$)`)
+		`instance_?id|hash_?code|mutex|mu|sema|unity_?version|engine_?version|gpu|driver|adapter|resolution|window|display|monitor|dpi|lang|language|country|device|model)([^a-z]|$)`)
 	noisyTexts = lazyregexp.New(`^(0x[0-9a-fA-F]{8,16}|<?[A-Za-z][\w.]*( object at|:) 0x[0-9a-fA-F]{6,16}>?|[A-Za-z][\w.$]*@[0-9a-f]{5,8}|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
 	// ownerNames are of the player at the machine, or who wrote the file, as values of no entity.
 	ownerNames = lazyregexp.New(`(?i)(^|\.)(writer|author|me|self|whoami|steam_?id|(local|my)_?(id|name|player|slot|index)|user_?name|nick_?name|nick|account|slot|player_?name|player|spieler|joueur|uhrzeit|rechner)$`)
