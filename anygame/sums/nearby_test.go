@@ -40,6 +40,13 @@ var nearbyForms = []func(tick, own int, sum uint32, hp [3]int) string{
 		}
 		return text
 	},
+	func(tick, own int, sum uint32, hp [3]int) string { // members of a document below the checksum
+		text := fmt.Sprintf("--- frame %d  hash=%d\n\"load\": %d,\n", tick, sum, own)
+		for i, value := range hp {
+			text += fmt.Sprintf("\"hp%d\": Vec2(%d, 5),\n", i, value)
+		}
+		return text
+	},
 }
 
 // TestNearby: of the values near checksums, those are found that begin to differ where the checksums do, in their first tick.

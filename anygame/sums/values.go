@@ -240,7 +240,10 @@ func (l *valuedLines) take(line []byte) bool {
 	p.tokens, p.names, p.peer = tokens(p.line, p.tokens[:0]), p.names[:0], -1
 	for i, t := range p.tokens {
 		if p.names = append(p.names, name{from: -1, qualifier: -1}); t.kind == number {
-			p.names[i] = p.nameOf(i)
+			p.names[i] = p.member(p.nameOf(i))
+			if at := p.before(i - 1); p.names[i].from < 0 && at >= 0 && p.isMark(at, ",") && p.before(at-1) >= 0 {
+				p.names[i] = p.names[p.before(at-1)] // the next one of a vector
+			}
 		}
 	}
 	p.findFree()
@@ -284,6 +287,40 @@ func (l *valuedLines) take(line []byte) bool {
 		}
 	}
 	return counts && len(l.last) > 0
+}
+
+// before returns the last token up to one that is no blank, -1 if there is none.
+func (p *parsed) before(i int) int {
+	for i >= 0 && p.tokens[i].kind == blank {
+		i--
+	}
+	return i
+}
+
+// isMark reports whether a token is one of some marks.
+func (p *parsed) isMark(i int, marks string) bool {
+	return i >= 0 && i < len(p.tokens) && p.tokens[i].kind == literal && strings.IndexByte(marks, p.line[p.tokens[i].from]) >= 0
+}
+
+// member returns the name of the member whose value begins with a name that is a type: pos of "pos": Vector2(1, 3).
+func (p *parsed) member(n name) name {
+	if n.from < 0 || !p.isMark(n.to, "(") {
+		return n
+	}
+	at := p.before(n.from - 1)
+	if !p.isMark(at, ":=") {
+		return n
+	}
+	if at = p.before(at - 1); p.isMark(at, `"'`) {
+		at--
+	}
+	switch {
+	case at > 0 && p.tokens[at].kind == number && p.tokens[at-1].kind == word && p.tokens[at-1].to == p.tokens[at].from: // hp0
+		return p.named(at-1, at+1)
+	case at < 0 || p.tokens[at].kind != word:
+		return n
+	}
+	return p.named(at, at+1)
 }
 
 // isClock reports whether a mark and a digit are at places, as in a time or date.
