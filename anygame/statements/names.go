@@ -118,54 +118,137 @@ func (m *message) chained() bool {
 	return slices.ContainsFunc(m.units, func(u unit) bool { return u.kind == sum && len(u.text) >= minChained })
 }
 
-// findTicks finds numbers after words for a tick.
+// findTicks finds numbers after words for a tick. With the checksum of a block, its number is the tick, if it has one.
 func (m *message) findTicks() {
-	chained := m.chained()
+	if m.chained() && m.findBlocks() {
+		return
+	}
 	for i, u := range m.units {
 		name := tickWords()[u.text]
-		if chained {
-			if name = ""; oneOf(u.text, "block|height|slot") || u.text == "number" && m.near(elsewhere, i-8, i) {
-				name = strings.ReplaceAll(u.text, "number", "block")
-			}
-		}
 		if u.text == "f" && i+2 < len(m.units) && oneOf(m.units[i+1].text, ":|=") {
 			name = "frame"
 		}
-		if u.kind != word || name == "" {
+		if u.kind == word && name != "" && !(name == "round" && m.chained()) {
+			m.tickAfter(i, name)
+		}
+	}
+}
+
+// blockWords are words for the number of a block, which is the tick of a chain of blocks. Other things have blocks and slots,
+// too, and blocks have rounds.
+const blockWords = "block|blocks|height|heights|slot|slots"
+
+// findBlocks finds the numbers of blocks, and reports whether there is one. The rounds of a block are no ticks then.
+func (m *message) findBlocks() bool {
+	before := m.ticks
+	m.ticks = nil
+	for i, u := range m.units {
+		switch {
+		case u.kind == word && oneOf(u.text, blockWords):
+			m.tickAfter(i, strings.TrimSuffix(u.text, "s"))
+		case u.kind == word && u.text == "number" && m.near(elsewhere, i-8, i):
+			m.tickAfter(i, "block")
+		}
+	}
+	if len(m.ticks) == 0 {
+		m.ticks = before
+	}
+	return len(m.ticks) > len(before)
+}
+
+// blocked finds the number of a block in a message with sums that has no other tick, nor is about data that is stored.
+func (m *message) blocked() bool {
+	isTick := func(k tickAt) bool { return !k.weak && k.word != "round" }
+	if slices.ContainsFunc(m.ticks, isTick) {
+		return false
+	}
+	for _, u := range m.units {
+		if u.kind == word && ((elsewhere|stored).has(u.text) && !oneOf(u.text, blockWords+"|header") || oneOf(u.text, "crc|checksum") && m.wordAt("block|blocks") >= 0) {
+			return false
+		}
+	}
+	return m.findBlocks()
+}
+
+// wordAt returns the first unit that is one of some words, -1 if there is none.
+func (m *message) wordAt(alternatives string) int {
+	return slices.IndexFunc(m.units, func(u unit) bool { return u.kind == word && oneOf(u.text, alternatives) })
+}
+
+// tickAfter takes the number after a word for a tick, if there is one.
+func (m *message) tickAfter(i int, name string) {
+	u := m.units[i]
+	if i > 1 && plural.has(u.text) && m.units[i-1].kind == number && m.units[i-2].text == "after" && len(m.units[i-1].text) <= maxTick {
+		n, _ := strconv.ParseUint(m.units[i-1].text, 10, 63)
+		m.ticks = append(m.ticks, tickAt{n, name, i, false})
+		m.used[i-1], m.used[i] = true, true
+		return
+	}
+	k, marks := i+1, 0
+	for k < len(m.units) && marks < 5 {
+		n := m.units[k]
+		if n.kind == mark && strings.Contains(`:=#("~[-'=>`, n.text) || n.kind == word && numbering.has(n.text) {
+			k, marks = k+1, marks+1
 			continue
 		}
-		if i > 1 && plural.has(u.text) && m.units[i-1].kind == number && m.units[i-2].text == "after" && len(m.units[i-1].text) <= 18 {
-			n, _ := strconv.ParseUint(m.units[i-1].text, 10, 63)
-			m.ticks = append(m.ticks, tickAt{n, name, i, false})
-			m.used[i-1], m.used[i] = true, true
-			continue
+		break
+	}
+	if k >= len(m.units) || m.used[k] || plural.has(u.text) && marks == 0 {
+		return
+	}
+	n, end, ok := numberAt(m.text, m.units[k])
+	next := k
+	for next < len(m.units) && m.units[next].start < end {
+		next++
+	}
+	if !ok || next < len(m.units) && oneOf(m.units[next].text, "%|seconds|minutes|hours|percent|fps") {
+		return
+	}
+	weak := i > 0 && settled.has(m.units[i-1].text) ||
+		i > 1 && settled.has(m.units[i-2].text) && m.units[i-1].kind == word
+	m.ticks = append(m.ticks, tickAt{n, name, i, weak})
+	for k = i; k < next; k++ {
+		m.used[k] = true
+	}
+}
+
+// maxTick is how many digits a tick has at most.
+const maxTick = 18
+
+// separators are those between the groups of three digits of a number. Those with a blank separate words, too, and
+// those with a point and a comma other numbers.
+var separators = [...]string{",", "'", "_", ".", "\u2009", "\u202f", " "}
+
+// numberAt reads the number that begins with a unit, perhaps in groups of digits: 30,488,260. End is where it ends in the
+// text. One point, or one blank, is none between groups.
+func numberAt(text string, u unit) (n uint64, end int, ok bool) {
+	size := func(from int) (n int) {
+		for from+n < len(text) && isDigit(text[from+n]) {
+			n++
 		}
-		k, marks := i+1, 0
-		for k < len(m.units) && marks < 5 {
-			n := m.units[k]
-			if n.kind == mark && strings.Contains(`:=#("~[-'=>`, n.text) || n.kind == word && numbering.has(n.text) {
-				k, marks = k+1, marks+1
-				continue
+		return n
+	}
+	end = u.start + size(u.start)
+	digits := text[u.start:end]
+	for _, sep := range separators {
+		at, all, groups := end, digits, 0
+		for strings.HasPrefix(text[at:], sep) && size(at+len(sep)) == 3 {
+			at += len(sep)
+			all += text[at : at+3]
+			at, groups = at+3, groups+1
+		}
+		if groups > 1 || groups > 0 && sep != "." && sep != " " {
+			if len(digits) <= 3 && digits != "0" && !(at < len(text) && isLetter(text[at])) {
+				end, digits = at, all
 			}
 			break
 		}
-		if k >= len(m.units) || m.used[k] || plural.has(u.text) && marks == 0 {
-			continue
-		}
-		if m.units[k].kind != number || len(m.units[k].text) > 18 {
-			continue
-		}
-		if k+1 < len(m.units) && (m.units[k+1].text == "%" || oneOf(m.units[k+1].text, "seconds|minutes|hours|percent|fps")) {
-			continue
-		}
-		n, _ := strconv.ParseUint(m.units[k].text, 10, 63)
-		weak := i > 0 && settled.has(m.units[i-1].text) ||
-			i > 1 && settled.has(m.units[i-2].text) && m.units[i-1].kind == word
-		m.ticks = append(m.ticks, tickAt{n, name, i, weak})
-		for ; k >= i; k-- {
-			m.used[k] = true
-		}
 	}
+	if digits == "" || len(digits) > maxTick || end == u.start+len(digits) && u.kind != number {
+		return 0, 0, false
+	}
+	n, err := strconv.ParseUint(digits, 10, 63)
+	return n, end, err == nil
 }
 
 // tickNear returns the tick that a phrase names: the first one after it, else the last one before it.

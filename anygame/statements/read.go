@@ -81,6 +81,7 @@ func readBlock(previous, first, rest []byte) (found []*statement, used int, dull
 			m.heading(lines[i-1])
 		} else if n := len(m.before); n > 0 {
 			m.heading(m.before[n-1])
+			m.blockAbove()
 		}
 		s, n := m.state(t, lines[i+1:])
 		if s == nil {
@@ -146,6 +147,29 @@ func (m *message) heading(line string) {
 	}
 }
 
+// blockAbove takes the number of a block from the fields above its checksums: Number: 1, Hash: 0x5f3a….
+func (m *message) blockAbove() {
+	if m.above != nil || !m.chained() {
+		return
+	}
+	for _, line := range slices.Backward(m.before) {
+		l := parse(line, true)
+		if len(l.units) == 0 {
+			continue
+		}
+		if len(l.units) < 3 || l.units[0].kind != word || l.units[1].text != ":" {
+			return
+		}
+		if oneOf(l.units[0].text, "number|"+blockWords) {
+			l.ticks = nil
+			if l.tickAfter(0, strings.ReplaceAll(l.units[0].text, "number", "block")); len(l.ticks) > 0 {
+				m.above = &l.ticks[0]
+			}
+			return
+		}
+	}
+}
+
 // fields counts pairs such as tick=4410, which programs write and people do not.
 func (m *message) fields() (n int) {
 	for i := 1; i+1 < len(m.units); i++ {
@@ -169,6 +193,9 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 		whole.from, whole.to = m.sentence(t)
 	}
 	s = &statement{text: m.text}
+	if hasSums([]byte(m.text), false) {
+		m.blocked()
+	}
 	s.tick, s.tickWord = m.tickNear(t, whole)
 	if s.values, s.by = m.values(whole.from, whole.to); len(s.values) > 0 {
 		s.of = cmp.Or(m.member, m.thing())
@@ -178,7 +205,9 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 	}
 	parts := []string{m.text}
 	if len(s.values) == 0 || s.tickWord == "" {
-		n = m.follow(s, t, next, &parts)
+		if n = m.follow(s, t, next, &parts); len(s.values) > 0 && s.tickWord == "" && areSums(s.values, true) && m.blocked() {
+			s.tick, s.tickWord = m.tickNear(t, whole)
+		}
 	}
 	heading := len(s.values) > 0 && s.of == "" && t.to == len(m.units)-1 && m.isHeading(t.from)
 	if heading {

@@ -215,6 +215,21 @@ func TestSaid(t *testing.T) {
 		{"Desync! checksums of frame 3474 differ:\n  0x0593d52a   <- host\n  0x014fde30   <- client", "1 frame 3474 host=0x0593d52a client=0x014fde30"},
 		{"Desync detected: player (2), frame 40", "1 frame 40 !player 2 ~"},
 		{"The dumps of the desync:\n```\n--- _remote 20:29\n+++ _local 20:30\n@@ -23,7 +23,7 @@\n Power A\n-  Amount: 4\n+  Amount: 3\n Power B\n", "3 Amount: remote=4 local=3"},
+		{"desync at height 108 round 3: expected 52880fb4, got 92e5e579", "1 height 108 expected=52880fb4 actual=92e5e579"},
+		{"hash mismatch at block 2424: expected 52880fb44d6a7e83, got 92e5e5798da6d0a9", "1 block 2424 expected=52880fb44d6a7e83 actual=92e5e5798da6d0a9"},
+		{"ERROR: checksum mismatch at slot 2424: expected 52880fb44d6a7e83, got 92e5e5798da6d0a9", "1 slot 2424 expected=52880fb44d6a7e83 actual=92e5e5798da6d0a9"},
+		{"desync in tick 7 at height 108: expected 52880fb4, got 92e5e579", "1 tick 7 expected=52880fb4 actual=92e5e579"},
+		{"Root hash does not match for block 24015,\nexpected " + ab + "01,\nwas " + ab + "02", "1 block 24015 expected=" + ab + "01 actual=" + ab + "02"},
+		{"Number: 12\nHash: 0x" + ab + "\n\n\nError: invalid merkle root (remote: " + ab + "01 local: " + ab + "02)", "5 block 12 remote=" + ab + "01 local=" + ab + "02 by local"},
+		{"Checksum mismatch at frame 12: expected " + ab + "01, got " + ab + "02", "1 frame 12 expected=" + ab + "01 actual=" + ab + "02"},
+		{"desync at tick 30,488,260: local 52880fb4 remote 92e5e579", "1 tick 30488260 local=52880fb4 remote=92e5e579 by local"},
+		{"desync at tick 30.488.260: local 52880fb4 remote 92e5e579", "1 tick 30488260 local=52880fb4 remote=92e5e579 by local"},
+		{"desync at tick 30'488'260: local 52880fb4 remote 92e5e579", "1 tick 30488260 local=52880fb4 remote=92e5e579 by local"},
+		{"desync at tick 30_488: local 52880fb4 remote 92e5e579", "1 tick 30488 local=52880fb4 remote=92e5e579 by local"},
+		{"desync at tick 30\u2009488: local 52880fb4 remote 92e5e579", "1 tick 30488 local=52880fb4 remote=92e5e579 by local"},
+		{"desync at tick 30 488 260: local 52880fb4 remote 92e5e579", "1 tick 30488260 local=52880fb4 remote=92e5e579 by local"},
+		{"desync at tick 30, 488 units: local 52880fb4 remote 92e5e579", "1 tick 30 local=52880fb4 remote=92e5e579 by local"},
+		{"desync at tick 30.488: local 52880fb4 remote 92e5e579", "1 local=52880fb4 remote=92e5e579 by local"},
 		{"desync tick=77 expected_hash=12aa received_hash=12ab from=player_2", "1 tick 77 expected=12aa player_2=12ab !player_2"},
 	} {
 		if got := scanned(t, c.text); got != c.want {
@@ -226,6 +241,7 @@ func TestSaid(t *testing.T) {
 // TestUnsaid reads texts that have a word for a desync and report none, or one of data of another kind.
 func TestUnsaid(t *testing.T) {
 	for _, text := range []string{
+		"crc mismatch at block 1200: expected 52880fb44d6a7e83, got 92e5e5798da6d0a9", "save slot 1200: hash mismatch, expected 52880fb4, got 92e5e579",
 		"Expected: 2671430657\nReceived: 2671430658\nfile a.zip has another checksum at step 5", "Expected: 26714306\nReceived: 26714307\nin tick 5",
 		`<title>What is a desync?</title>`, `<map tick="5"><file name="a.png" hash="aa11bb22"/><file name="b.png" hash="aa11bb23"/></map>`,
 		"tick 5 checksum\nExpected: 26714306\nReceived: 26714306",
