@@ -28,7 +28,7 @@ const maxLabel = 8
 
 // values returns two sums or more that are not all the same, and who wrote the message by them.
 func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string) {
-	list := m.stated(from, to)
+	list := m.structs(m.stated(from, to))
 	if long := slices.DeleteFunc(slices.Clone(list), func(v stated) bool { return len(v.text) < minChained }); len(long) > 1 { // the others are not of a block
 		list = long
 	}
