@@ -36,7 +36,8 @@ func (m *message) excluded(t trigger) bool {
 		text = rest
 	}
 	for _, s := range sourceMarks {
-		if strings.Contains(text, s) && !(m.lead.level && s[0] == '\\') { // errors have texts of several lines
+		padding := s == "==" && slices.ContainsFunc(m.units, func(u unit) bool { return u.kind == sum && strings.HasSuffix(u.text, s) })
+		if strings.Contains(text, s) && !padding && !(m.lead.level && s[0] == '\\') { // errors have texts of several lines
 			return true
 		}
 	}
@@ -78,7 +79,7 @@ func (m *message) negated(t trigger, from int) bool {
 	}
 	for i := t.from - 1; i >= max(from, t.from-reach); i-- {
 		u := m.units[i]
-		if u.kind == number && u.text == "0" && i == t.from-1 || u.kind == word && conditional.has(u.text) {
+		if u.kind == number && u.text == "0" && i == t.from-1 && m.units[t.from].kind == word || u.kind == word && conditional.has(u.text) {
 			return true
 		}
 		if u.kind == number && i == t.from-1 && strings.HasSuffix(m.units[t.to-1].text, "s") {

@@ -64,6 +64,13 @@ func (l *lead) next(rest string, values bool) int {
 		return strings.IndexByte(first, '[')
 	case hasStem(first):
 		return 0
+	case l.size == 0 && low == "line" && isLineNumber(firstWord(rest[len(first):])): // of a search
+		return strings.IndexByte(rest, ':') + 1
+	case isGlog(first):
+		l.program, l.level = true, true
+		return len(first)
+	case l.program && len(bare) > 4 && digitsOnly(first): // of a thread
+		return len(first)
 	case len(first) == 1 && levels.has(low) && isUpper(first[0]) && isStamp(firstWord(rest[1:])): // of Godot
 		l.program = true
 		return 1
@@ -92,6 +99,17 @@ func (l *lead) next(rest string, values bool) int {
 		return l.named(bare, low, len(first))
 	}
 	return 0
+}
+
+// isLineNumber reports whether a word is a number and a colon.
+func isLineNumber(t string) bool {
+	digits, ok := strings.CutSuffix(t, ":")
+	return ok && digits != "" && digitsOnly(digits)
+}
+
+// isGlog reports whether a word is a level and a date as glog writes them: E0305, E190305.
+func isGlog(t string) bool {
+	return (len(t) == 5 || len(t) == 7) && strings.IndexByte("IWEF", t[0]) >= 0 && digitsOnly(t[1:])
 }
 
 // firstWord returns the first word of a text.
@@ -126,6 +144,8 @@ func (l *lead) group(rest string, end int, values bool) int {
 	switch {
 	case modules.has(low):
 		l.program = true
+	case rest[0] == '[' && levels.has(strings.ToLower(firstWord(inside))) && strings.Contains(inside, ":"): // and a place
+		l.program, l.level = true, true
 	case hasStem(inside):
 		l.program = l.program || rest[0] == '['
 		return 0
@@ -144,7 +164,7 @@ func (l *lead) group(rest string, end int, values bool) int {
 // hasStem reports whether a text has a word for desync.
 func hasStem(text string) bool {
 	low := strings.ToLower(text)
-	return slices.ContainsFunc([]string{"sync", "oos", "mismatch", "diverge"}, func(s string) bool {
+	return slices.ContainsFunc([]string{"sync", "oos", "mismatch", "diverge", "determinis"}, func(s string) bool {
 		return strings.Contains(low, s)
 	})
 }

@@ -18,22 +18,24 @@ type statement struct {
 	values   []tracediff.ClaimedValue
 	of       string // what the values are
 	by       string
+	replay   bool // by is the replay of what the other value was recorded from
 	quoted   bool
 	pair     bool // there is no word for a desync, see message.pair
 }
 
 // message is a line that is read.
 type message struct {
-	head   string // its lead
-	text   string // without it
-	units  []unit
-	lead   lead
-	used   []bool // of units: it is part of a tick, or of the name of a peer
-	ticks  []tickAt
-	above  *tickAt  // of the line before, which begins with it
-	before []string // the lines before, if they may belong to it
-	member string   // that values belong to, see byMember
-	named  []named  // peers by number or name, with their places
+	head    string // its lead
+	text    string // without it
+	units   []unit
+	lead    lead
+	used    []bool // of units: it is part of a tick, or of the name of a peer
+	ticks   []tickAt
+	above   *tickAt  // of the line before, which begins with it
+	before  []string // the lines before, if they may belong to it
+	member  string   // that values belong to, see byMember
+	ofSides string   // what values are whose sides are behind them, see sidesBehind
+	named   []named  // peers by number or name, with their places
 }
 
 // tickAt is a tick where a text names it.
@@ -128,7 +130,7 @@ func following(lines []string, rest []byte) (all []string, ends []int) {
 
 // parse reads a line, perhaps of values that belong to one before it.
 func parse(line string, values bool) *message {
-	text := unquoted(line)
+	text := withoutStack(unquoted(line))
 	m := &message{lead: leadOf(text, values)}
 	m.head, m.text = text[:m.lead.size], strings.TrimSpace(text[m.lead.size:])
 	m.units = split(m.text)
@@ -136,6 +138,7 @@ func parse(line string, values bool) *message {
 	m.used = make([]bool, len(m.units))
 	m.findNames()
 	m.findTicks()
+	m.roleValues()
 	return m
 }
 
@@ -198,7 +201,9 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 	}
 	s.tick, s.tickWord = m.tickNear(t, whole)
 	if s.values, s.by = m.values(whole.from, whole.to); len(s.values) > 0 {
-		s.of = cmp.Or(m.member, m.thing())
+		s.of = cmp.Or(m.member, m.thing(), m.fieldAfter(t), m.ofSides)
+	} else if s.values, s.of = m.ofChanges(t); s.of == "" {
+		s.of = cmp.Or(m.fieldAfter(t), m.thing())
 	}
 	if s.tickWord == "" && m.above != nil {
 		s.tick, s.tickWord = m.above.number, m.above.word
@@ -222,6 +227,9 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 		s.peers = m.accused(s, t, whole)
 	}
 	m.assign(s)
+	if by, ok := m.isReplay(t, s.values); ok {
+		s.by, s.replay = by, true
+	}
 	if s.by == "" && m.lead.role != "" {
 		for _, v := range s.values {
 			if v.Peer == m.lead.role {
@@ -266,13 +274,13 @@ func (m *message) counts(s *statement, t trigger, prose int) bool {
 			return areSums(s.values, true) && (tick || !m.has(elsewhere) && (prose == 0 || m.lead.program) && (m.has(playful) || m.plain(t)))
 		case tick && sums:
 			return true
-		case !t.noun || m.has(elsewhere) || prose > 0 && !m.lead.program:
+		case !t.noun && s.of == "" || m.has(elsewhere) || prose > 0 && !m.lead.program:
 			return false
 		case sums:
 			return m.has(playful) || m.plain(t)
 		default:
 			program := m.lead.program && m.near(playful&^peerNouns, t.from-3, t.from) && m.near(nouns, t.from-2, t.from)
-			return tick && (program || m.plain(t))
+			return tick && (program || m.plain(t) || s.of != "" && m.lead.program)
 		}
 	}
 	heading := t.to < len(m.units) && oneOf(m.units[t.to].text, "report|log|dump|details|info")
@@ -289,7 +297,28 @@ func (m *message) counts(s *statement, t trigger, prose int) bool {
 		from, to := m.sentence(t)
 		return m.lead.program || to-from <= maxNaming
 	}
-	return prose == 0 && m.bare(t)
+	return prose == 0 && (m.bare(t) || m.ofPart(t) || m.twice(t))
+}
+
+// ofPart reports whether a phrase has a field as its subject that the message names, or a thing of a game that a program writes
+// about.
+func (m *message) ofPart(t trigger) bool {
+	subject := m.subjectOf(t)
+	return !m.has(stored|elsewhere) && (m.fieldAfter(t) != "" || m.lead.program && oneOf(subject, "unit|entity|actor") && m.fields() > 1)
+}
+
+// twice reports whether a short message has two phrases for a desync, of which the second says that one was found: Hash
+// mismatch! State divergence detected.
+func (m *message) twice(t trigger) bool {
+	if len(m.units) > maxNaming || m.has(stored|elsewhere) || !events.has(m.units[t.to-1].text) {
+		return false
+	}
+	for i := range t.from {
+		if end := m.longest(known().weak, i); end > 0 && end <= t.from && m.near(nouns, i-2, i) {
+			return true
+		}
+	}
+	return false
 }
 
 // gamely reports whether a phrase is one that only games have: other things are out of sync, too.
@@ -478,7 +507,7 @@ func (m *message) longest(list phrases, i int) (end int) {
 // a tick.
 func (m *message) trigger(from int) (trigger, bool) {
 	for i := from; i < len(m.units); i++ {
-		if end := m.longest(known().strong, i); end > 0 {
+		if end := max(m.longest(known().strong, i), m.thrown(i)); end > 0 {
 			return trigger{i, end, true, true}, true
 		}
 	}
@@ -486,7 +515,7 @@ func (m *message) trigger(from int) (trigger, bool) {
 	for i := from; i < len(m.units); i++ {
 		if end := m.longest(known().weak, i); end > 0 && rooted {
 			return trigger{i, end, true, true}, true
-		} else if end > 0 && m.near(nouns, i-14, end+3) {
+		} else if end > 0 && (m.near(nouns, i-14, end+3) || m.ofReplay()) {
 			return trigger{i, end, false, true}, true
 		}
 		if end := m.longest(known().apart, i); end > 0 && (len(m.ticks) > 0 || end == len(m.units)-1 && m.isHeading(i)) {
@@ -494,6 +523,23 @@ func (m *message) trigger(from int) (trigger, bool) {
 		}
 	}
 	return trigger{}, false
+}
+
+// thrown returns where the name of an error about determinism ends that begins at a unit, such as NonDeterministicReplayError,
+// 0 if there is none.
+func (m *message) thrown(i int) int {
+	if m.units[i].joined || !oneOf(m.units[i].text, "non|nondeterminism|nondeterministic") {
+		return 0
+	}
+	end, about := i+1, m.units[i].text != "non"
+	for end < len(m.units) && m.units[end].joined {
+		about = about || oneOf(m.units[end].text, "determinism|deterministic")
+		end++
+	}
+	if !about || !oneOf(m.units[end-1].text, "error|exception") {
+		return 0
+	}
+	return end
 }
 
 // isHeading reports whether a phrase before a colon says of what the values below are: unit 17 hp mismatch:

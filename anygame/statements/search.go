@@ -93,7 +93,7 @@ func (f *finder) onlyPeers(line []byte, end int) bool {
 var (
 	firm  = []string{"sync", "oos", "consist", "determin", "apphash", "state root", "merkle root", "sincron", "асинхр", "ассинхр", "есинхр", "同步", "同期", "校验"}
 	loose = []string{"match", "mism", "differ", "diverg", "expect", "should be", "not equal", "check failed", "sum error", "crc error", "hash error", "failure", "!="}
-	vague = []string{"sum", "crc", "hash", "digest", "state", "rng", "rand", "seed", "diverg", "mismatch", "differ"}
+	vague = []string{"sum", "crc", "hash", "digest", "state", "rng", "rand", "seed", "diverg", "mismatch", "differ", "replay"}
 )
 
 // isPromising reports whether a line with a stem is worth being read. Such is a line with two sums, too. If equal is not

@@ -39,6 +39,9 @@ func shown(log *tracediff.ClaimLog) string {
 		for _, p := range c.Peers {
 			s += " !" + p
 		}
+		if c.Replay {
+			s += " replayed"
+		}
 		if c.Quoted {
 			s += " ~"
 		}
@@ -223,6 +226,30 @@ func TestSaid(t *testing.T) {
 		{"state root mismatch got=0xfc9482c650b36f5d expected_head=ServerHead { parent_hash: 0x09ee7bb66dffcdb8, state_root: 0xfe1bd7ff16cd049a }",
 			"1 actual=0xfc9482c650b36f5d expected=0xfe1bd7ff16cd049a"},
 		{"desync: expected={tick: 7, hash: 1a2b3c4d} got={tick: 7, hash: 1a2b3c4e}", "1 tick 7 expected=1a2b3c4d actual=1a2b3c4e"},
+		{"3:06PM ERR err=\"wrong Block.Header.AppHash.  Expected " + ab + "01, got " + ab + "02\" height=108 round=0 stack=[{\"func\":\"NewLog.f\",\"line\":\"14\"},{\"line",
+			"1 height 108 expected=" + ab + "01 actual=" + ab + "02"},
+		{"[ERROR src/regs.cc:299:print_mismatch()] rbx 0x7000 != 0xf4d000 (replaying vs. recorded)", "1 rbx: replay=0x7000 recorded=0xf4d000 by replay replayed"},
+		{"Variable out of sync at turn 88: m_gold, host 12, client 13", "1 turn 88 m_gold: host=12 client=13"},
+		{"Line 6180: Variable Out Of Sync : Unit::m_damage", "1 Unit::m_damage: ~"},
+		{"Line 6179: [592.109] DBG: Unit out of sync. Player=63, Name=Rider, id=1649", "1"},
+		{"desync detected: client 3, host 1", "1 !client 3 !host 1 ~"},
+		{"tick 0 state differs: fade 0/1 rng 17/18", "1 tick 0 fade: one side=0 the other side=1"},
+		{"tick 0 state differs: fade 1/1 rng 17/18 hp.", "1 tick 0 rng: one side=17 the other side=18"},
+		{"[regs.cc:299] rbx 0x70002000 != 0xf4d000 (replaying vs. recorded)", "1 rbx: replay=0x70002000 recorded=0xf4d000 by replay replayed"},
+		{"r8 0 != 0x3 (recorded / replayed)", "1 r8: recorded=0 replay=0x3 by replay replayed"},
+		{"consistency failure at tick 0: recorded 3952e998e45b78b7, replayed 3d8a539ef54168fa", "1 tick 0 recorded=3952e998e45b78b7 replay=3d8a539ef54168fa by replay replayed"},
+		{"Replay mismatch at tick 5: recorded 3952e998, replayed 3d8a539e", "1 tick 5 recorded=3952e998 replay=3d8a539e by replay replayed"},
+		{"12:04:11 INFO sim::rollback: mismatch between predicted and confirmed on tick Tick(1485) for component \"body::Spin\".", "1 tick 1485 body::Spin:"},
+		{"Flow::NonDeterministicFlowError: Unexpected command marker (7) (expected activity (14))", "1 actual=7 expected=14 by actual replayed"},
+		{"Hash mismatch! State divergence detected for pending shares!", "1 ~"},
+		{"Hash mismatch at frame 5: local 9cqDVL4r11Ud95iiuxcNuTeZb8iervqSDZ6FGX8Qw4A2 remote CA1KBoNTPGisRMbq8iQ6wzNN7Rz5SQeABCoVyeFyE9KV",
+			"1 frame 5 local=9cqDVL4r11Ud95iiuxcNuTeZb8iervqSDZ6FGX8Qw4A2 remote=CA1KBoNTPGisRMbq8iQ6wzNN7Rz5SQeABCoVyeFyE9KV by local"},
+		{"Hash mismatch at frame 5: local q83vEjRWeJASNFZ4kBI0Vg== remote q83vEjRWeJ/SNFZ4kBI0Vw==", "1 frame 5 local=q83vEjRWeJASNFZ4kBI0Vg== remote=q83vEjRWeJ/SNFZ4kBI0Vw== by local"},
+		{"frame 3409 failed to match hash 9cabcd11 caabcd11", "1 frame 3409 one side=9cabcd11 the other side=caabcd11"},
+		{"[WARN  sim::votes] 9cqDVL4r11Ud95iiuxcNuTeZb8iervqSDZ6FGX8Qw4A2 dropped slots [3409] failed to match hash 1a2b3c4d 1a2b3c4e", "1 slot 3409 one side=1a2b3c4d the other side=1a2b3c4e"},
+		{"E190305 14:52:51.825947 686646 sim/check.go:110  [n3,check] replica (n2,s2):2 is inconsistent: expected checksum 16305128fce4247f, got 15f200e0ed74ba58",
+			"1 expected=16305128fce4247f actual=15f200e0ed74ba58"},
+		{`desync {"turn":800,"correctHash":33657047,"yourHash":33657055}`, "1 turn 800 expected=33657047 actual=33657055"},
 		{"desync at height 108 round 3: expected 52880fb4, got 92e5e579", "1 height 108 expected=52880fb4 actual=92e5e579"},
 		{"hash mismatch at block 2424: expected 52880fb44d6a7e83, got 92e5e5798da6d0a9", "1 block 2424 expected=52880fb44d6a7e83 actual=92e5e5798da6d0a9"},
 		{"ERROR: checksum mismatch at slot 2424: expected 52880fb44d6a7e83, got 92e5e5798da6d0a9", "1 slot 2424 expected=52880fb44d6a7e83 actual=92e5e5798da6d0a9"},
@@ -249,6 +276,7 @@ func TestSaid(t *testing.T) {
 // TestUnsaid reads texts that have a word for a desync and report none, or one of data of another kind.
 func TestUnsaid(t *testing.T) {
 	for _, text := range []string{
+		"size 3 != 4 (expected vs. actual)", "Register out of sync: see docs", "[12:04:11] WARN Node out of sync. peers=3 height=12",
 		"crc mismatch at block 1200: expected 52880fb44d6a7e83, got 92e5e5798da6d0a9", "save slot 1200: hash mismatch, expected 52880fb4, got 92e5e579",
 		"Expected: 2671430657\nReceived: 2671430658\nfile a.zip has another checksum at step 5", "Expected: 26714306\nReceived: 26714307\nin tick 5",
 		`<title>What is a desync?</title>`, `<map tick="5"><file name="a.png" hash="aa11bb22"/><file name="b.png" hash="aa11bb23"/></map>`,

@@ -169,6 +169,19 @@ func unquoted(line string) string {
 	}
 }
 
+// stacks are what begins a stack of calls that programs write at the end of a message, as a field of it.
+var stacks = [...]string{" stack=", " stacktrace=", `,"stack":`, `,"stacktrace":`, `, "stack":`, `, "stacktrace":`}
+
+// withoutStack cuts the stack of calls off the end of a message.
+func withoutStack(text string) string {
+	for _, s := range stacks {
+		if at := strings.Index(text, s); at > 0 {
+			text = text[:at]
+		}
+	}
+	return text
+}
+
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }

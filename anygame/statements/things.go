@@ -26,11 +26,12 @@ func (m *message) valueAfter(words class) string {
 		if u.kind != word || !words.has(u.text) || i+1 == len(m.units) || m.units[i+1].joined {
 			continue
 		}
-		rest := strings.TrimLeft(m.text[u.end:], " \"'")
-		if rest == "" || rest[0] != ':' && rest[0] != '=' {
-			continue
+		rest := strings.TrimLeft(m.text[u.end:], " ")
+		if marked := strings.TrimLeft(rest, "\"' "); marked != "" && (marked[0] == ':' || marked[0] == '=') {
+			rest = strings.TrimLeft(marked[1:], " ")
+		} else if name := firstWord(rest); words != fields || !isIdentifier(strings.TrimRight(strings.Trim(name, "\"'"), ":,.;)")) {
+			continue // field pos.x, component "Spin::rate"
 		}
-		rest = strings.TrimLeft(rest[1:], " ")
 		if rest == "" {
 			continue
 		}
@@ -41,7 +42,7 @@ func (m *message) valueAfter(words class) string {
 		if end := strings.IndexAny(rest, stops); end >= 0 {
 			rest = rest[:end]
 		}
-		if rest != "" && len(rest) <= maxThing {
+		if rest = strings.TrimRight(rest, ":."); rest != "" && len(rest) <= maxThing {
 			return rest
 		}
 	}

@@ -43,7 +43,7 @@ func split(text string) (out []unit) {
 			end := listEnd(text, i)
 			if bytes := bytesEnd(text, i); end > 0 {
 				out = append(out, unit{kind: value, text: text[i:end], start: i, end: end})
-			} else if end = bytes; end > 0 {
+			} else if end = max(bytes, paddedEnd(text, i)); end > 0 {
 				out = append(out, unit{kind: sum, text: text[i:end], start: i, end: end})
 			} else {
 				end = tokenEnd(text, i)
@@ -241,11 +241,63 @@ const hexDigits = "0123456789abcdefABCDEF"
 // isSum reports whether a token is a checksum rather than a word: digits in base 16, and so many or so mixed that no
 // word is like it. Where a mark is before it, fewer are enough.
 func isSum(t string, marked bool) bool {
+	if isMixed(t) {
+		return true
+	}
 	few := len(t) < 2 || len(t) < 4 && !isDigit(t[0]) && !(marked && len(t) > 2)
 	if few || strings.Trim(t, hexDigits) != "" {
 		return false
 	}
 	return strings.ContainsAny(t, "0123456789") || len(t) >= 8 && len(t)%8 == 0
+}
+
+// The checksums that have letters of both cases, in base 58 or 64, have at least fewestMixed characters: one of 16 bytes has 22.
+// Names of that length have longer words, or fewer digits.
+const (
+	fewestMixed, mostMixed = 22, 96
+	longestSmall           = 8
+)
+
+// isMixed reports whether a token is a checksum in base 58 or 64.
+func isMixed(t string) bool {
+	if len(t) < fewestMixed || len(t) > mostMixed {
+		return false
+	}
+	large, small, digits, run := 0, 0, 0, 0
+	for i := range len(t) {
+		switch c := t[i]; {
+		case isSmall(c):
+			if small, run = small+1, run+1; run > longestSmall {
+				return false
+			}
+			continue
+		case isUpper(c):
+			large++
+		case isDigit(c):
+			digits++
+		case c != '+' && c != '/' && c != '=':
+			return false
+		}
+		run = 0
+	}
+	return large > 3 && small > 3 && digits > 1
+}
+
+// paddedEnd returns where a checksum in base 64 ends that begins at a place: q83vEjRWeJASNFZ4kBI0Vg==. It is 0 if there is none.
+// A slash is part of one only if it is padded, as paths are not.
+func paddedEnd(text string, i int) int {
+	end := i
+	for end < len(text) && (isUpper(text[end]) || isSmall(text[end]) || isDigit(text[end]) || text[end] == '+' || text[end] == '/') {
+		end++
+	}
+	digits := end
+	for end < len(text) && text[end] == '=' && end < digits+2 {
+		end++
+	}
+	if end == digits || (end-i)%4 != 0 || !isMixed(text[i:end]) || end < len(text) && (isLetter(text[end]) || isDigit(text[end])) {
+		return 0
+	}
+	return end
 }
 
 // identifier adds the words of a name such as serverCRC, local_hash or player2.

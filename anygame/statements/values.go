@@ -34,6 +34,9 @@ func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string)
 	}
 	if len(list) == 2 && (list[0].peer == "") != (list[1].peer == "") {
 		for i := range list {
+			if list[1-i].peer == "expected" && m.wordAt("unexpected") >= 0 { // unexpected thing (7), expected: other (8)
+				list[i].name = "actual"
+			}
 			list[i].peer = cmp.Or(list[i].peer, list[i].name)
 		}
 	}
@@ -69,6 +72,12 @@ func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string)
 					v.peer = v.paren
 				}
 			}
+			if first, second := m.sidesBehind(); first != "" {
+				a.peer, b.peer = first, second
+				if a.at > 0 && m.units[a.at-1].kind <= sum && !oneOf(m.units[a.at-1].text, "mismatch") {
+					m.ofSides = m.token(a.at - 1)
+				}
+			}
 			if a.peer == b.peer {
 				a.peer, b.peer = "", ""
 			}
@@ -79,7 +88,27 @@ func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string)
 	if out, by = byName(list, m.thing() != ""); out == nil && len(list) == 2 && m.trusted() {
 		out, by = byHalf(list)
 	}
+	if out == nil {
+		out = m.inTurn(list)
+	}
 	return out, by
+}
+
+// inTurn returns two sums of one kind that follow each other after a word for one: failed to match hash 5f3a91c7 77e01f3b.
+func (m *message) inTurn(list []stated) []tracediff.ClaimedValue {
+	var found []tracediff.ClaimedValue
+	for i := 1; i < len(list); i++ {
+		a, b := list[i-1], list[i]
+		length := max(len(a.text), len(b.text)) - min(len(a.text), len(b.text))
+		if a.kind != sum || b.kind != sum || b.at != a.at+1 || a.noun == "" || a.peer != "" || len(a.text) < minSum || length > 1 {
+			continue
+		}
+		if found != nil || tracediff.EqualSums(a.text, b.text) {
+			return nil
+		}
+		found = []tracediff.ClaimedValue{{Peer: tracediff.OneSide, Value: a.text}, {Peer: tracediff.OtherSide, Value: b.text}}
+	}
+	return found
 }
 
 // trusted reports whether a message has a strong phrase for a desync.
@@ -175,6 +204,13 @@ func (m *message) stated(from, to int) (list []stated) {
 	for i := from; i < to; i++ {
 		if m.isValue(i) && !m.isListed(i) && !m.isCount(i, to) {
 			list = append(list, m.label(i, from, to))
+		}
+	}
+	if slices.ContainsFunc(list, func(v stated) bool { return v.peer == "expected" }) {
+		for i := range list {
+			if list[i].role == "your" { // correctHash, yourHash
+				list[i].peer = "actual"
+			}
 		}
 	}
 	return list
@@ -403,6 +439,10 @@ func called(outcome string) string {
 		return "local"
 	case "their", "theirs", "them", "his", "your", "yours", "you":
 		return "remote"
+	case "replayed", "replaying":
+		return "replay"
+	case "recording":
+		return "recorded"
 	case "was", "have", "got", "found", "observed":
 		return "actual"
 	}

@@ -51,13 +51,13 @@ var lists = [...]struct {
 		gamestate simhash crc32 md5 chk cksum randomness rand rnd`},
 	{playful, `state states rng random seed seeds statehash gamestate simhash simulation sim sync game gameplay netplay
 		lockstep rollback replay peer peers player players client host server remote turn tick frame prng randomness
-		world`},
+		world replica replicas replaying replayed recorded`},
 	{plural, `ticks frames turns steps cycles`},
 	{numbering, `number num no nr id index count counter is was`},
 	{settled, `last confirmed previous good max maximum current now until oldest start synced per every next latest`},
 	{roles, `local remote server client host guest own ours our mine my theirs their his master slave authoritative
-		authority recorded replay ingame reference live saved stored original us them opponent peer self me you them yours left
-		right`},
+		authority recorded recording replay replayed replaying ingame reference live saved stored original us them opponent peer self me you them your yours left
+		right leader follower leaseholder`},
 	{outcomes, `expected expecting actual got received found computed calculated correct want wanted have was
 		observed sent`},
 	{writers, `local own ours our mine my us i self me`},
@@ -123,7 +123,7 @@ var lists = [...]struct {
 	{perceived, `audio video subtitle subtitles sound music codec decoder mdec mpeg lip clock clocks ntp byte bytes seconds`},
 	{pairing, `for of at on in is the and vs versus but by sync synced game simulation sim world check checked compare compared
 		comparison player client peer`},
-	{fields, `field property prop component comp variable var member attribute attr column`},
+	{fields, `field property prop component comp variable var member attribute attr column register`},
 	{entities, `entity object obj unit actor node instance`},
 }
 
@@ -138,8 +138,15 @@ var lexicon = sync.OnceValue(func() map[string]class {
 	return all
 })
 
-// has reports whether a word belongs to one of the classes.
-func (c class) has(w string) bool { return lexicon()[w]&c != 0 }
+// has reports whether a word belongs to one of the classes. Words that end like one for a checksum are words for one:
+// bankhash.
+func (c class) has(w string) bool {
+	of, ok := lexicon()[w]
+	if !ok && c&nouns != 0 {
+		return len(w) > len("hash") && strings.HasSuffix(w, "hash") || strings.HasSuffix(w, "checksum")
+	}
+	return of&c != 0
+}
 
 // spelled are long words that are known when they are misspelled.
 var spelled = strings.Fields(`consistency inconsistency determinism nondeterminism synchronization synchronisation synchronized
@@ -218,14 +225,14 @@ var known = sync.OnceValue(func() *book {
 			"no longer in sync", "sync check|test failed|failure", "syncerror",
 			"consistency failure|error|violation", "consistency check failed", "inconsistency detected|found",
 			"determinism|nondeterminism|indeterminism failure|error|violation|detected|broken|mismatch",
-			"determinism check failed", "simulation|simulations|sim|sims|world|worlds|lockstep|replay|replays diverged|diverges",
+			"determinism check failed", "state|simulation|world divergence detected|found", "simulation|simulations|sim|sims|world|worlds|lockstep|replay|replays diverged|diverges", "replay|replays mismatch|mismatched|mismatches",
 			"non determinism detected", "checklist mismatch", "rng|prng|rand mismatch",
 			"random seed|state|number mismatch", "app hash mismatch|mismatched",
 			"wrong|invalid|incorrect|mismatched app hash", "state root mismatch|mismatched|differs", "invalid state|merkle|trie root",
 		),
 		weak: read(
 			"mismatch|mismatched|mismatches|mismatching|differ|differs|diverged|diverge|diverges|unequal",
-			"do|does|did not match|equal|agree", "don't|doesn't|didn't match|equal|agree", "not equal|identical",
+			"do|does|did not match|equal|agree", "failed|fails to match", "is|are inconsistent", "don't|doesn't|didn't match|equal|agree", "not equal|identical",
 			"!=|!==",
 			"should be", "expected|expecting", "checksum|checksums|crc|hash error|failure", "is wrong|different|incorrect", "are different", "test|check failed",
 			"wrong|different|unexpected|incorrect",
