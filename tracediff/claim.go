@@ -40,8 +40,10 @@ type Claim struct {
 	// Tick is the tick in the message, if HasTick. It is an upper bound: the peers diverged in this tick or before.
 	Tick    uint64
 	HasTick bool
-	// Peers are the names of the peers that it accuses.
-	Peers []string
+	// Peers are the names of the peers that it accuses. If it is Reported, these peers report it themselves, and nobody
+	// accuses them.
+	Peers    []string
+	Reported bool
 	// Values are the checksums that it contains for that tick, by peer. An empty name means a peer that it does not
 	// name.
 	Values []ClaimedValue

@@ -18,6 +18,7 @@ type statement struct {
 	values   []tracediff.ClaimedValue
 	of       string // what the values are
 	by       string
+	reported bool // by the peers
 	replay   bool // by is the replay of what the other value was recorded from
 	quoted   bool
 	pair     bool // there is no word for a desync, see message.pair
@@ -226,6 +227,7 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 	if in := t.to < len(m.units) && m.units[t.to].joined || m.units[t.from].joined; !in && (prose == 0 || m.lead.program) {
 		s.peers = m.accused(s, t, whole)
 	}
+	s.reported = len(s.peers) > 0 && m.isReported(t)
 	m.assign(s)
 	if by, ok := m.isReplay(t, s.values); ok {
 		s.by, s.replay = by, true
@@ -250,6 +252,15 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 		s.text = strings.ToValidUTF8(s.text[:maxText], "") + "\u2026"
 	}
 	return s, n
+}
+
+// isReported reports whether a verb before a phrase says that its subject reports it: bob reported a desync.
+func (m *message) isReported(t trigger) bool {
+	k := t.from - 1
+	for k >= 0 && m.units[k].kind == word && oneOf(m.units[k].text, "a|an|the") {
+		k--
+	}
+	return k >= 0 && m.units[k].kind == word && oneOf(m.units[k].text, "reports|reported|reporting")
 }
 
 // isTrace reports whether a line belongs to the trace of calls that a program writes after a message.

@@ -39,6 +39,9 @@ func shown(log *tracediff.ClaimLog) string {
 		for _, p := range c.Peers {
 			s += " !" + p
 		}
+		if c.Reported {
+			s += " reported"
+		}
 		if c.Replay {
 			s += " replayed"
 		}
@@ -119,9 +122,9 @@ func TestSaid(t *testing.T) {
 		{"State mismatch tick=4410 field=pos.x a=1.5 b=1.25", "1 tick 4410 pos.x: a=1.5 b=1.25"},
 		{"*** Desync *** client Bob (2) frame 991 local=0x1234 remote=0x4321", "1 frame 991 local=0x1234 remote=0x4321 by local !Bob"},
 		{"Gamestate hash mismatch between server (0x1a2b3c4d) and client (0x5e6f7a8b) at tick 9", "1 tick 9 server=0x1a2b3c4d client=0x5e6f7a8b"},
-		{"Client 'bob' reported a desync at tick 12 (client rng = 0000001F/00000020, client was at tick 13); server is now at tick 14", "1 tick 12 !bob ~"},
+		{"Client 'bob' reported a desync at tick 12 (client rng = 0000001F/00000020, client was at tick 13); server is now at tick 14", "1 tick 12 !bob reported ~"},
 		{"Desync detected!", "1 ~"},
-		{"message=\"Ado64 reports out of sync errors.\"", "1 !Ado64"},
+		{"message=\"Ado64 reports out of sync errors.\"", "1 !Ado64 reported"},
 		{"3DS link desync at frame 1f4 (1a2b3c4d != 5e6f7a8b)", "1 one side=1a2b3c4d the other side=5e6f7a8b"},
 		{"net: DESYNC at frame 512 (local 1a2b3c4d remote 5e6f7a8b)", "1 frame 512 local=1a2b3c4d remote=5e6f7a8b by local"},
 		{"Desync at frame 512 (local player 1)\nlocal 1234 vs remote 5678\n", "1 frame 512 local=1234 remote=5678 by local !player 1"},

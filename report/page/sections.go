@@ -373,7 +373,11 @@ func (h *html) claim(c *claim) {
 	}
 	h.put(`<code class="file">§</code>`, c.From)
 	if len(c.Accused) > 0 {
-		h.put(" · accuses ")
+		if c.Reported {
+			h.put(" · reported by ")
+		} else {
+			h.put(" · accuses ")
+		}
 		h.named(c.Accused)
 	}
 	h.anchor(id)

@@ -56,7 +56,7 @@ type Word struct {
 	Claim  tracediff.Claim
 	At     *Moment
 	// By is the peer with the program that wrote Claim, empty if that is not known. Accused are the peers that the
-	// messages of that tick accuse.
+	// messages of that tick accuse, or that report it themselves if Claim is Reported.
 	By      string
 	Accused []string
 	// Logs are the files. Mentioned are the peers that the messages name and that have no file.
@@ -310,6 +310,14 @@ func sameSecond(a, b *tracediff.Claim) bool {
 	return a.Lead == b.Lead && strings.Count(a.Lead, ":") >= 2
 }
 
+// alike reports whether a message has the same time before it as another one about the peers that a message without a time
+// says have reported a desync.
+func (a *Account) alike(c, untimed *tracediff.Claim) bool {
+	return untimed.Reported && c.Reported && slices.ContainsFunc(a.Claims, func(d tracediff.Claim) bool {
+		return d.Reported && !d.HasTick && slices.Equal(d.Peers, untimed.Peers) && sameSecond(c, &d)
+	})
+}
+
 // manyAtOnce is from how many accused peers on, at one moment, it is no longer likely that each is wrong by itself.
 const manyAtOnce = 3
 
@@ -334,7 +342,7 @@ func (w *Word) sums(h *hearing) {
 		a := &h.accounts[i]
 		for k := range a.Claims {
 			c := &a.Claims[k]
-			if c.Quoted != w.Claim.Quoted || c.HasTick != w.Claim.HasTick || c.Tick != w.Claim.Tick || !c.HasTick && !sameWords(c, &w.Claim) && !sameSecond(c, &w.Claim) {
+			if c.Quoted != w.Claim.Quoted || c.HasTick != w.Claim.HasTick || c.Tick != w.Claim.Tick || !c.HasTick && !sameWords(c, &w.Claim) && !sameSecond(c, &w.Claim) && !a.alike(c, &w.Claim) {
 				continue
 			}
 			by := h.owner(a, c)

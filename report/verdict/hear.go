@@ -144,7 +144,7 @@ func (c *Conclusion) tell(e Evidence, w *Word) {
 func (a *Account) document(c *tracediff.Claim) document.ClaimDocument {
 	doc := document.ClaimDocument{
 		Text: c.Text, Files: []string{a.File}, Line: c.Pos.Line, Peers: append([]string{}, c.Peers...), Values: append([]tracediff.ClaimedValue{}, c.Values...), Of: c.Of,
-		Standing: tracediff.Unchecked, Contradictions: []string{}, By: c.By, SelfTest: c.SelfTest, Replay: c.Replay, Quoted: c.Quoted,
+		Standing: tracediff.Unchecked, Contradictions: []string{}, By: c.By, SelfTest: c.SelfTest, Replay: c.Replay, Quoted: c.Quoted, Reported: c.Reported,
 	}
 	if c.HasTick {
 		doc.Tick, doc.Native = new(c.Tick), nameOf(a.TickName, c.Tick)

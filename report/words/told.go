@@ -77,6 +77,18 @@ func said(w *verdict.Word) string {
 	if w.At != nil {
 		text += ", in " + tick(*w.At)
 	}
+	if of := w.Claim.Of; of != "" && len(w.Claim.Values) == 0 {
+		text += ", about " + of
+	}
+	if w.Claim.Reported && len(w.Accused) > 1 {
+		text += fmt.Sprintf("; %s report it at the same time", upTo(w.Accused, maxTold))
+		if w.AllAtOnce() {
+			text += ": they are one side, the peer that they left is the other, and either side may be wrong"
+		}
+		return text + "."
+	} else if w.Claim.Reported {
+		return text + "."
+	}
 	if w.AllAtOnce() {
 		return text + fmt.Sprintf(". It accuses %s at once: they are one side, the peer that accuses them is the other, and either side may be wrong.", upTo(w.Accused, maxTold))
 	}
@@ -100,7 +112,7 @@ func sumsTold(w *verdict.Word) string {
 	right := ""
 	for i := range w.Sums[:min(len(w.Sums), maxTold)] {
 		if g := &w.Sums[i]; len(g.Peers) == 0 && g.Right {
-			right = fmt.Sprintf("; it expected %s", prose.Shorten(g.Sum, sumWidth))
+			right = fmt.Sprintf("; it expected %s", shownSum(g.Sum))
 			continue
 		}
 		parts = append(parts, sumTold(&w.Sums[i]))
@@ -120,8 +132,18 @@ func sumsTold(w *verdict.Word) string {
 // sumWidth is how many columns of a checksum a sentence shows.
 const sumWidth = 36
 
+// shownSum returns a checksum for a sentence. One that is so long that it has quotation marks loses them with its end.
+func shownSum(sum string) string {
+	bare, long := strings.CutPrefix(sum, "“")
+	short := prose.Shorten(bare, sumWidth)
+	if begin := strings.TrimSuffix(short, "…"); long && begin != short && strings.Trim(begin, "0123456789abcdefABCDEFx") == "" {
+		return short
+	}
+	return prose.Shorten(sum, sumWidth)
+}
+
 func sumTold(g *verdict.WordSum) string {
-	sum := prose.Shorten(g.Sum, sumWidth)
+	sum := shownSum(g.Sum)
 	verb := "has"
 	if len(g.Peers) > 1 {
 		verb = "have"

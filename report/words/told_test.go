@@ -51,6 +51,14 @@ func TestTold(t *testing.T) {
 			"Chess reports in a.log “Bob desynced”, in move 7; it accuses Bob.",
 			"Nothing confirms it yet: no state and no checksum was compared, and the files of Bob would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
+		{"its own words", false, tracediff.Claim{Text: "Bob left (desync)", Peers: []string{"Bob"}, Reported: true}, []string{
+			"Chess reports in a.log “Bob left (desync)”, in move 7.",
+			"Nothing confirms it yet: no state and no checksum was compared, and the files of Bob would show more.",
+		}, "ask Bob for these files of that match: demo, *.d"},
+		{"a field", false, tracediff.Claim{Text: "gold out of sync", Of: "gold"}, []string{
+			"Chess reports in a.log “gold out of sync”, in move 7, about gold.",
+			"Nothing confirms it yet: no state and no checksum was compared, and the files of another player would show more.",
+		}, "ask another player for these files of that match: demo, *.d"},
 		{"a name with a full stop", false, tracediff.Claim{Text: "Co. desynced", Peers: []string{"Bob & Co."}}, []string{
 			"Chess reports in a.log “Co. desynced”, in move 7; it accuses “Bob & Co.”.",
 			"Nothing confirms it yet: no state and no checksum was compared, and the files of “Bob & Co.” would show more.",

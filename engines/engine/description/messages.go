@@ -26,11 +26,12 @@ type claim struct {
 	by, other           string // names
 	hex, stride         uint64
 	selfTest, next      bool
+	reported            bool // by the peer that it names
 }
 
 // finding returns the contents of a message.
 func (c *claim) finding(m *messages.Match) (f messages.Finding, misfit string) {
-	f.By, f.SelfTest = c.by, c.selfTest
+	f.By, f.SelfTest, f.Reported = c.by, c.selfTest, c.reported
 	if digits := m.Group("tick"); len(digits) > 0 {
 		if f.Tick, f.HasTick = TickOf(digits); !f.HasTick {
 			return f, fmt.Sprintf("the tick is %.40q, expected a number", digits)
@@ -104,7 +105,7 @@ func (d *Description) Claim(line []byte) (c *tracediff.Claim, misfit string) {
 		if fits && wrong == "" {
 			return &tracediff.Claim{
 				Text: strings.TrimSpace(nameOf(line)), Tick: found.Tick, HasTick: found.HasTick,
-				Peers: found.Peers, Values: found.Values, By: found.By, SelfTest: found.SelfTest,
+				Peers: found.Peers, Values: found.Values, By: found.By, SelfTest: found.SelfTest, Reported: found.Reported,
 			}, ""
 		}
 		misfit = cmp.Or(misfit, wrong)

@@ -302,7 +302,7 @@ func (r *reader) claim(v *value) ([]key, func()) {
 		{"pattern", r.pattern(&p)}, {"lines", r.number(&lines, 1, maxLines)}, {"follow", r.pattern(&follow)},
 		{"peer", r.string(&c.peer, wrongName)}, {"local", r.string(&c.local, wrongName)}, {"remote", r.string(&c.remote, wrongName)},
 		{"by", r.string(&c.by, wrongName)}, {"other", r.string(&c.other, wrongName)}, {"hex", r.number(&c.hex, 1, 16)},
-		{"self_test", r.flag(&c.selfTest)}, {"weak", r.flag(&c.form.Weak)},
+		{"self_test", r.flag(&c.selfTest)}, {"reported", r.flag(&c.reported)}, {"weak", r.flag(&c.form.Weak)},
 	}
 	return keys, func() {
 		if follow != nil {

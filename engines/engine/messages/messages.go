@@ -168,6 +168,7 @@ type Finding struct {
 
 	By       string // who wrote it, as Claim.By
 	SelfTest bool
+	Reported bool // by Peers
 }
 
 // Format returns the format of a log with the engine's messages. It has only claims. Its Sniff reports whether one of

@@ -276,7 +276,7 @@ func (s *scanner) take(k *known, at int) {
 	log.out.Claims = append(log.out.Claims, tracediff.Claim{
 		File: s.name, Pos: tracediff.Position{Line: s.at.Line, Offset: s.at.Start}, Text: text,
 		Tick: m.Tick, HasTick: m.HasTick, Peers: m.Peers, Values: m.Values,
-		By: m.By, SelfTest: m.SelfTest, Quoted: !m.own,
+		By: m.By, SelfTest: m.SelfTest, Reported: m.Reported, Quoted: !m.own,
 	})
 	if m.from <= keptLead {
 		log.out.Claims[len(log.out.Claims)-1].Lead = string(bytes.TrimSpace(s.w.Buf[begin : begin+m.from]))
