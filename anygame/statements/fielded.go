@@ -20,7 +20,7 @@ func (m *message) subjectOf(t trigger) string {
 	return m.units[0].text
 }
 
-// after returns the name behind a phrase with a field as its subject, and behind a tick and a mark: Variable out of sync at
+// fieldAfter returns the name behind a phrase with a field as its subject, and behind a tick and a mark: Variable out of sync at
 // turn 88: m_iFaith.
 func (m *message) fieldAfter(t trigger) string {
 	if !fields.has(m.subjectOf(t)) {
@@ -59,8 +59,8 @@ func isIdentifier(t string) bool {
 	return false
 }
 
-// roleValues gives back the numbers that were taken for those of peers, if the message is about a field that has them on two
-// peers: host 12, client 13.
+// roleValues frees numbers that were taken for numbers of peers, if the message is about a field with a value on each of two peers:
+// host 12, client 13.
 func (m *message) roleValues() {
 	if len(m.named) < 2 {
 		return
@@ -87,8 +87,8 @@ type changed struct {
 	values [2]string
 }
 
-// changes returns the fields with two values each at the end of a message: tick 0 state differs: hp 12/13 rng 17/18. What has
-// been cut off ends the list.
+// changes returns the fields with two values each at the end of a message: tick 0 state differs: hp 12/13 rng 17/18. A cut end is
+// left out.
 func (m *message) changes(t trigger) (list []changed) {
 	_, rest, ok := strings.Cut(m.text[m.units[t.to-1].end:], ":")
 	if !ok {
@@ -156,8 +156,8 @@ func (m *message) ofReplay() bool {
 	return a == "replay" && b == "recorded" || a == "recorded" && b == "replay"
 }
 
-// isReplay reports whether two values are those of a recording and of what computed them again, which is by. So are those of an
-// error about determinism.
+// isReplay reports whether two values come from a recording and from its replay, and returns the name of the replay's value. An error
+// about determinism has such values.
 func (m *message) isReplay(t trigger, values []tracediff.ClaimedValue) (by string, ok bool) {
 	if len(values) != 2 {
 		return "", false

@@ -35,7 +35,7 @@ type message struct {
 	above   *tickAt  // of the line before, which begins with it
 	before  []string // the lines before, if they may belong to it
 	member  string   // that values belong to, see byMember
-	ofSides string   // what values are whose sides are behind them, see sidesBehind
+	ofSides string   // the field of values with their sides behind them, see sidesBehind
 	named   []named  // peers by number or name, with their places
 }
 
@@ -254,7 +254,7 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 	return s, n
 }
 
-// isReported reports whether a verb before a phrase says that its subject reports it: bob reported a desync.
+// isReported reports whether the verb before a phrase makes its subject the reporter: bob reported a desync.
 func (m *message) isReported(t trigger) bool {
 	k := t.from - 1
 	for k >= 0 && m.units[k].kind == word && oneOf(m.units[k].text, "a|an|the") {
@@ -318,8 +318,7 @@ func (m *message) ofPart(t trigger) bool {
 	return !m.has(stored|elsewhere) && (m.fieldAfter(t) != "" || m.lead.program && oneOf(subject, "unit|entity|actor") && m.fields() > 1)
 }
 
-// twice reports whether a short message has two phrases for a desync, of which the second says that one was found: Hash
-// mismatch! State divergence detected.
+// twice reports whether a short message has two phrases for a desync: Hash mismatch! State divergence detected.
 func (m *message) twice(t trigger) bool {
 	if len(m.units) > maxNaming || m.has(stored|elsewhere) || !events.has(m.units[t.to-1].text) {
 		return false

@@ -39,15 +39,14 @@ type block struct {
 //	Client (Tom):
 //	    step 1200 crc=0x11223345
 func (p *peeler) blocks() {
-	if p.known.Ticks == nil || len(p.text) > PostLen {
-		return
-	}
 	var found, states []block
 	for _, b := range split(p.text) {
-		if (b.set || b.tick != "" && !b.plain) && p.known.State != nil {
-			if b.fields = p.known.State(b.text); len(b.fields) > 0 {
-				states = append(states, b)
+		if columns := b.columns(); b.set && p.known.State != nil && len(columns) > 0 {
+			for _, c := range columns {
+				states = p.state(states, c)
 			}
+		} else if (b.set || b.tick != "" && !b.plain) && p.known.State != nil {
+			states = p.state(states, b)
 		}
 		if b.ticks = p.known.Ticks(b.text); len(b.ticks) > 0 {
 			found = append(found, b)
@@ -68,6 +67,21 @@ func (p *peeler) blocks() {
 		p.posts++
 		p.files = append(p.files, File{Text: found[0].text})
 	}
+}
+
+// state adds a block to others if it is a state.
+func (p *peeler) state(list []block, b block) []block {
+	var plain []byte
+	if b.fields, plain = p.known.State(b.text); len(b.fields) == 0 {
+		return list
+	}
+	if plain != nil {
+		b.text = plain
+	}
+	if plain != nil && b.tick != "" && !tickLine.Match(plain) {
+		b.text, b.tick = append([]byte("tick: "+b.tick+"\n"), plain...), ""
+	}
+	return append(list, b)
 }
 
 // machines takes each block as the file of another machine.
@@ -258,6 +272,9 @@ var (
 
 // pathOf finds the path of a file in a label, between brackets.
 var pathOf = lazyregexp.New(`\s*[(\[]` + "`" + `?[^\s()\[\]]*[/\\][^()\[\]]*[)\]]`)
+
+// tickLine finds the line of a state with its tick.
+var tickLine = lazyregexp.New(`(?im)^(?:tick|frame|turn|step):`)
 
 // tickNamed finds the tick that a label names.
 var tickNamed = lazyregexp.New(`(?i)[,;]?\s*\b(?:(?:at|in|of|on|for)\s+)?(?:tick|frame|turn|step)\s*[#=:]?\s*(\d{1,18})\b`)

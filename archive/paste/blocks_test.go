@@ -29,16 +29,16 @@ var anyGame = Known{
 		}
 		return out
 	},
-	State: func(text []byte) map[string]bool { // lines such as "hp=41"
-		out := map[string]bool{}
+	State: func(text []byte) (out map[string]bool, plain []byte) { // lines such as "hp=41"
+		out = map[string]bool{}
 		for line := range strings.Lines(string(text)) {
 			name, _, ok := strings.Cut(line, "=")
 			if !ok {
-				return nil
+				return nil, nil
 			}
 			out[name] = true
 		}
-		return out
+		return out, nil
 	},
 }
 
@@ -54,6 +54,11 @@ func TestBlocks(t *testing.T) {
 		{"It goes wrong here:\n\n```\nt 1 aa\nt 2 bb\n```\nAny idea? It is a long text about many other things that is no log at all.\n\nThanks\nto\nall\nof you\n", []string{"/t 1 aa\nt 2 bb\n"}},
 		{"## Log of host (`~/.local/turns.log`)\n```\nt 1 aa\nt 2 bb\n```\n\n---\n**jonbee** commented on Feb 11\n\nSame for me. My log (only the end):\n\n```\nt 1 aa\nt 2 bc\n```\n", []string{"host/t 1 aa\nt 2 bb\n", "jonbee/t 1 aa\nt 2 bc\n"}},
 		{"A table of many things follows here\nand here\nand here\nand here\n\n| t | 1 | aa |\n|---|---|---|\n| t | 2 | bb |\n", []string{"/t\t1\taa\nt\t2\tbb\n"}},
+		{"It broke.\nHost: t 1 aa\nClient: t 1 aa\n- **Host:** t 2 bb\n- Client: t 2 bc\n", []string{"Host/t 1 aa\nt 2 bb\n", "Client/t 1 aa\nt 2 bc\n"}},
+		{"net: t 1 aa\nsim: t 1 ab\nnet: t 2 aa\nsim: t 2 ab\n", nil}, // modules of a program
+		{"2,3c2,3\n< t 1 aa\n< t 2 bb\n---\n> t 1 aa\n> t 2 bc\n", []string{"left/t 1 aa\nt 2 bb\n", "right/t 1 aa\nt 2 bc\n"}},
+		{"--- leader\n+++ follower\n-t 1 aa\n-t 2 bb\n+t 1 aa\n+t 2 bc\n", []string{"leader/t 1 aa\nt 2 bb\n", "follower/t 1 aa\nt 2 bc\n"}},
+		{"- t 1 aa\n- t 2 bb\n", nil},                                                // a list
 		{"t 1 aa\nt 2 bb\n\nt 3 aa\nt 4 bb\n", nil},                                  // one log with an empty line
 		{"Pass 1:\n  t 1 aa\n  t 2 bb\nPass 2:\n  t 3 aa\n  t 4 bb\n", nil},          // no tick in common
 		{"Host:\n```\nt 1 aa\nt 2 bb\n```\nHost:\n```\nt 1 aa\nt 2 bb\n```\n", nil},  // twice the same

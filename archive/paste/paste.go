@@ -34,9 +34,10 @@ type Known struct {
 	// Ticks returns the ticks of a text that has a checksum for each, in the log of any program; none for other texts.
 	// If it is nil, no such logs are looked for.
 	Ticks func(text []byte) []uint64
-	// State returns the names of all fields of a text that is a state in an ordinary notation; none for other texts. If it is
-	// nil, no states are looked for.
-	State func(text []byte) map[string]bool
+	// State returns the names of all fields of a text that is a state in an ordinary notation, or in lines with a name and a
+	// value each; none for other texts. Plain is the text without what surrounds its lines. If it is nil, no states are looked
+	// for.
+	State func(text []byte) (fields map[string]bool, plain []byte)
 }
 
 // Way is how the reader of a format takes a file with lines missing.
@@ -183,8 +184,13 @@ func (p *peeler) run() error {
 		}
 	}
 	for _, p.text = range texts {
-		if p.blocks(); len(p.files) > 0 {
-			break
+		if p.known.Ticks == nil || len(p.text) > PostLen {
+			continue
+		}
+		for _, take := range []func(){p.byRole, p.byMark, p.blocks} {
+			if take(); len(p.files) > 0 {
+				return nil
+			}
 		}
 	}
 	return nil

@@ -2,9 +2,11 @@ package formats
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/anygame/sums"
+	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/archive/paste"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/notation"
@@ -85,18 +87,18 @@ func ticksOf(text []byte) (out []uint64) {
 	}
 }
 
-// fieldsOf returns the names of all fields of a state in an ordinary notation.
-func fieldsOf(text []byte) map[string]bool {
+// fieldsOf returns the names of all fields of a state in an ordinary notation, or in lines.
+func fieldsOf(text []byte) (out map[string]bool, plain []byte) {
 	n := notation.Of("", text, true)
 	var schema states.Schema
 	if n == nil || schema.Learn(n, text) != nil || !schema.Tabular() {
-		return nil
+		return fieldLines(text)
 	}
 	worlds, err := schema.Decode(n, text)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	out := map[string]bool{}
+	out = map[string]bool{}
 	for _, w := range worlds {
 		for _, t := range w.Tables {
 			for _, c := range t.Columns {
@@ -104,5 +106,55 @@ func fieldsOf(text []byte) map[string]bool {
 			}
 		}
 	}
-	return out
+	return out, nil
+}
+
+const (
+	// maxFieldLines is how many lines a state has at most that has a field on each line, and maxFieldName how long their names
+	// are at most.
+	maxFieldLines, maxFieldName = 64, 40
+)
+
+// settings are words for what is no part of a state: two machines may differ in it before a game.
+const settings = " version build file path url size os cpu gpu mod mods map name ping fps driver language "
+
+// fieldLines returns the names of the fields of a state that has one on each line, perhaps in a list or after the time of a log,
+// and these lines. One of them is a tick or a checksum.
+func fieldLines(text []byte) (out map[string]bool, plain []byte) {
+	out, counts := map[string]bool{}, false
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		stamped := false
+		if at := bytes.LastIndex(line, []byte("] ")); line[0] == '[' && at > 0 {
+			line, stamped = line[at+2:], true
+		}
+		name, value, ok := bytes.Cut(bytes.TrimLeft(line, "-*+> "), []byte(":"))
+		if !ok {
+			name, value, ok = bytes.Cut(bytes.TrimLeft(line, "-*+> "), []byte("="))
+		}
+		name, value = bytes.TrimSpace(name), bytes.Trim(value, " `*\"")
+		if stamped { // the words before it may be those of the log
+			name = name[bytes.LastIndexByte(name, ' ')+1:]
+		}
+		if !ok || len(name) == 0 || len(name) > maxFieldName || len(value) == 0 || len(bytes.Fields(name)) > 3 || len(out) == maxFieldLines {
+			return nil, nil
+		}
+		for _, part := range vocabulary.Parts(string(name)) {
+			if strings.Contains(settings, " "+part+" ") {
+				return nil, nil
+			}
+		}
+		switch vocabulary.Of(string(name)) {
+		case vocabulary.Tick, vocabulary.Sum:
+			counts = counts || bytes.ContainsAny(value, "0123456789")
+		}
+		out[string(name)] = true
+		plain = append(append(append(append(plain, name...), ": "...), value...), '\n')
+	}
+	if !counts || len(out) < 2 {
+		return nil, nil
+	}
+	return out, plain
 }
