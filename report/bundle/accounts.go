@@ -84,10 +84,17 @@ func (f *File) claimLog() *tracediff.ClaimLog {
 	return &both
 }
 
-// writer returns the peer that wrote all claims of a log, as each claim states, "" if they do not agree.
+// writer returns the peer that wrote all claims of a log, as each claim states, "" if they do not agree. In the log of a game that
+// is not known, claims that do not name their writer have the one of the others.
 func writer(log *tracediff.ClaimLog) string {
 	by := log.Claims[0].By
-	if log.Dialect.Arbiter || slices.ContainsFunc(log.Claims, func(c tracediff.Claim) bool { return c.By != by || c.Replay || c.SelfTest }) {
+	if log.Dialect.Engine == "" {
+		if i := slices.IndexFunc(log.Claims, func(c tracediff.Claim) bool { return c.By != "" }); i >= 0 {
+			by = log.Claims[i].By
+		}
+	}
+	differs := func(c tracediff.Claim) bool { return c.By != by && (c.By != "" || log.Dialect.Engine != "") }
+	if log.Dialect.Arbiter || slices.ContainsFunc(log.Claims, func(c tracediff.Claim) bool { return differs(c) || c.Replay || c.SelfTest }) {
 		return ""
 	}
 	return by

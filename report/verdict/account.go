@@ -296,13 +296,33 @@ func (w *Word) mention(h *hearing) {
 		a := &h.accounts[i]
 		for k := range a.Claims {
 			for _, name := range h.names(a, &a.Claims[k]) {
-				if !has[name] && !tracediff.IsSide(name) {
+				if !has[name] && !tracediff.IsSide(name) && !h.mayBeNamed(name) {
 					has[name] = true
 					w.Mentioned = append(w.Mentioned, name)
 				}
 			}
 		}
 	}
+}
+
+// self is what a machine calls itself in its messages.
+const self = "local"
+
+// mayBeNamed reports whether a peer may be one of those that other messages name in another way: the one log is that of a machine
+// that calls itself local, some message has the checksums of both sides, and no message with checksums has this peer.
+func (h *hearing) mayBeNamed(name string) bool {
+	if len(h.accounts) != 1 || h.owners[0].Peer != self || h.accounts[0].Engine != "" {
+		return false
+	}
+	both := false
+	for i := range h.accounts[0].Claims {
+		c := &h.accounts[0].Claims[i]
+		if len(c.Values) > 1 && slices.Contains(h.names(&h.accounts[0], c), name) {
+			return false
+		}
+		both = both || c.Proves() && c.By == self
+	}
+	return both
 }
 
 // sameSecond reports whether two messages have the same time before them.
