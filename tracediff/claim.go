@@ -64,6 +64,9 @@ type Claim struct {
 	// Replay means that the second computation replayed a recording, so the two builds may differ. The value of By
 	// comes from the replay, all others from the recording.
 	Replay bool
+	// Data means that the values are of data that both machines had before the game began, such as a map or the content of
+	// mods. Different data shows nothing about a game.
+	Data bool
 	// Quoted means that a person may have written the text, not the program: it is in a chat message, or the log does
 	// not show the difference.
 	Quoted bool
@@ -104,7 +107,7 @@ const (
 // Proves reports whether the claim contains two different checksums for one tick, or the failure of a self-test. A text
 // that a person may have written proves nothing.
 func (c *Claim) Proves() bool {
-	if c.Quoted {
+	if c.Quoted || c.Data {
 		return false
 	}
 	if c.SelfTest && len(c.Values) == 0 {

@@ -19,6 +19,7 @@ type statement struct {
 	of       string // what the values are
 	by       string
 	reported bool // by the peers
+	data     bool // the values are of data before the game
 	replay   bool // by is the replay of what the other value was recorded from
 	quoted   bool
 	pair     bool // there is no word for a desync, see message.pair
@@ -248,6 +249,7 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 	if prose > 0 && !m.lead.program && n == 0 {
 		parts[0] = m.text[m.units[whole.from].start:m.units[whole.to-1].end]
 	}
+	s.data = m.aboutData(t, s)
 	if s.text = strings.Join(parts, " "); len(s.text) > maxText {
 		s.text = strings.ToValidUTF8(s.text[:maxText], "") + "\u2026"
 	}
@@ -308,7 +310,7 @@ func (m *message) counts(s *statement, t trigger, prose int) bool {
 		from, to := m.sentence(t)
 		return m.lead.program || to-from <= maxNaming
 	}
-	return prose == 0 && (m.bare(t) || m.ofPart(t) || m.twice(t))
+	return prose == 0 && (m.bare(t) || m.configured(t) || m.ofPart(t) || m.twice(t))
 }
 
 // ofPart reports whether a phrase has a field as its subject that the message names, or a thing of a game that a program writes

@@ -187,7 +187,7 @@ func (s *Scanner) add(f *statement) {
 	}
 	c := tracediff.Claim{
 		File: s.name, Pos: tracediff.Position{Line: s.at.Line, Offset: s.at.Start}, Text: f.text,
-		Tick: f.tick, HasTick: f.tickWord != "", Peers: f.peers, Values: f.values, Of: f.of, By: f.by, Replay: f.replay, Reported: f.reported, Quoted: f.quoted,
+		Tick: f.tick, HasTick: f.tickWord != "", Peers: f.peers, Values: f.values, Of: f.of, By: f.by, Replay: f.replay, Data: f.data, Reported: f.reported, Quoted: f.quoted,
 	}
 	if s.word == "" {
 		s.word = f.tickWord

@@ -39,6 +39,9 @@ func shown(log *tracediff.ClaimLog) string {
 		for _, p := range c.Peers {
 			s += " !" + p
 		}
+		if c.Data {
+			s += " data"
+		}
 		if c.Reported {
 			s += " reported"
 		}
@@ -229,6 +232,12 @@ func TestSaid(t *testing.T) {
 		{"state root mismatch got=0xfc9482c650b36f5d expected_head=ServerHead { parent_hash: 0x09ee7bb66dffcdb8, state_root: 0xfe1bd7ff16cd049a }",
 			"1 actual=0xfc9482c650b36f5d expected=0xfe1bd7ff16cd049a"},
 		{"desync: expected={tick: 7, hash: 1a2b3c4d} got={tick: 7, hash: 1a2b3c4e}", "1 tick 7 expected=1a2b3c4d actual=1a2b3c4e"},
+		{"Join failed: PieceDb hash mismatch. Host: 1357847701 Ours: 4093699297", "1 host=1357847701 local=4093699297 by local data"},
+		{"[ERROR] exception while joining game: Play.ConnectionFailedException: PieceDb hash mismatch. Host: 1357847701 Ours: 4093699297", "1 host=1357847701 local=4093699297 by local data"},
+		{"server=00 client=b59f Sync error: map-checksums differ", "1 server=00 client=b59f data"},
+		{"Configuration consistency check failed: Bad hash", "1 data ~"},
+		{"joining: state hash mismatch. Host: 1357847701 Ours: 4093699297", "1 host=1357847701 local=4093699297 by local ~"},
+		{"Join failed: hash mismatch at tick 7. Host: 1357847701 Ours: 4093699297", "1 tick 7 host=1357847701 local=4093699297 by local"},
 		{"3:06PM ERR err=\"wrong Block.Header.AppHash.  Expected " + ab + "01, got " + ab + "02\" height=108 round=0 stack=[{\"func\":\"NewLog.f\",\"line\":\"14\"},{\"line",
 			"1 height 108 expected=" + ab + "01 actual=" + ab + "02"},
 		{"[ERROR src/regs.cc:299:print_mismatch()] rbx 0x7000 != 0xf4d000 (replaying vs. recorded)", "1 rbx: replay=0x7000 recorded=0xf4d000 by replay replayed"},

@@ -30,6 +30,8 @@ type ClaimDocument struct {
 	SelfTest bool `json:"self_test,omitempty"`
 	Replay   bool `json:"replay,omitempty"`
 	Quoted   bool `json:"quoted,omitempty"`
+	// Data reports whether the values are of data before the game, such as a map.
+	Data bool `json:"data,omitempty"`
 	// Reported reports whether the peers in Peers reported it themselves, and are not accused.
 	Reported bool `json:"reported,omitempty"`
 }
@@ -46,7 +48,7 @@ func claimDocument(r *tracediff.Result, c *tracediff.JudgedClaim) ClaimDocument 
 	doc := ClaimDocument{
 		Text: c.Text, Files: c.Files, Line: c.Pos.Line, Peers: list(c.Peers), Values: list(c.Values), Of: c.Of,
 		Standing: c.Standing, Contradictions: list(c.Contradictions), Omits: c.Omits, Detail: detailDocuments(c.Detail),
-		By: c.By, SelfTest: c.SelfTest, Replay: c.Replay, Quoted: c.Quoted, Reported: c.Reported,
+		By: c.By, SelfTest: c.SelfTest, Replay: c.Replay, Quoted: c.Quoted, Reported: c.Reported, Data: c.Data,
 	}
 	if c.HasTick {
 		doc.Tick, doc.Native = &c.Tick, claimTick(r, c)

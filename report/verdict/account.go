@@ -36,6 +36,7 @@ type WordKind int
 const (
 	WordOnly     WordKind = iota // that there is a desync, and no two checksums of one tick
 	WordQuoted                   // the same, in text that may be a quotation
+	WordData                     // that the machines had different data before a game
 	WordSums                     // two different checksums of one tick
 	WordSelfTest                 // one machine computed the same tick twice, with two results
 	WordReplay                   // a replay came to another result than its recording
@@ -131,7 +132,7 @@ func (w *Word) choose(accounts []Account) (first *tracediff.Claim, of *Account) 
 			return 0
 		case !c.Quoted && c.HasTick:
 			return 1
-		case !c.Quoted:
+		case !c.Quoted: // different data, too
 			return 2
 		}
 		return 3
@@ -151,6 +152,8 @@ func (w *Word) choose(accounts []Account) (first *tracediff.Claim, of *Account) 
 	switch {
 	case first.Quoted:
 		w.Kind = WordQuoted
+	case first.Data:
+		w.Kind = WordData
 	case !first.Proves():
 		w.Kind = WordOnly
 	case first.Replay && onceRecorded(accounts, first):

@@ -144,7 +144,7 @@ func (c *Conclusion) tell(e Evidence, w *Word) {
 func (a *Account) document(c *tracediff.Claim) document.ClaimDocument {
 	doc := document.ClaimDocument{
 		Text: c.Text, Files: []string{a.File}, Line: c.Pos.Line, Peers: append([]string{}, c.Peers...), Values: append([]tracediff.ClaimedValue{}, c.Values...), Of: c.Of,
-		Standing: tracediff.Unchecked, Contradictions: []string{}, By: c.By, SelfTest: c.SelfTest, Replay: c.Replay, Quoted: c.Quoted, Reported: c.Reported,
+		Standing: tracediff.Unchecked, Contradictions: []string{}, By: c.By, SelfTest: c.SelfTest, Replay: c.Replay, Quoted: c.Quoted, Reported: c.Reported, Data: c.Data,
 	}
 	if c.HasTick {
 		doc.Tick, doc.Native = new(c.Tick), nameOf(a.TickName, c.Tick)
@@ -155,7 +155,7 @@ func (a *Account) document(c *tracediff.Claim) document.ClaimDocument {
 // lackingFiles returns what would confirm the messages: the files of the peers that they name, or of any other; states
 // where there are the logs of all.
 func (c *Conclusion) lackingFiles(e Evidence) []Need {
-	if c.Runs != RunsOfPeers {
+	if c.Runs != RunsOfPeers || c.Word.Kind == WordData {
 		return nil
 	}
 	if of := c.Word.Absent(); len(of) > 0 || len(c.Word.have()) < 2 {

@@ -39,6 +39,9 @@ func told(c *verdict.Conclusion) []string {
 		}
 		return append(out, text+": "+wanted(c)+".")
 	}
+	if w.Kind == verdict.WordData {
+		return []string{dataTold(w), "That is no divergence of a game: the machines need the same version, maps and mods first."}
+	}
 	return []string{said(w), "Nothing confirms it yet: no state and no checksum was compared, and " + wanted(c) + "."}
 }
 
@@ -127,6 +130,23 @@ func sumsTold(w *verdict.Word) string {
 		right += "; " + prose.Count(w.Others, "other value differs", "other values differ") + " too"
 	}
 	return text + ": " + strings.Join(parts, ", ") + right + "."
+}
+
+// dataTold reports that machines had different data before a game.
+func dataTold(w *verdict.Word) string {
+	text := speaker(w) + " reports"
+	if by := writer(w); by != "" {
+		text += " " + by
+	}
+	text += " that the machines had different data before the game began: "
+	var parts []string
+	for i := range w.Sums[:min(len(w.Sums), maxTold)] {
+		parts = append(parts, sumTold(&w.Sums[i]))
+	}
+	if len(parts) == 0 {
+		parts = []string{prose.Quote(w.Claim.Text)}
+	}
+	return text + strings.Join(parts, ", ") + "."
 }
 
 // sumWidth is how many columns of a checksum a sentence shows.
@@ -283,6 +303,8 @@ func tellClaims(c *verdict.Conclusion) (found, evidence string) {
 		return "two checksums of one tick", quote
 	case verdict.WordQuoted:
 		return "quoted, perhaps", quote
+	case verdict.WordData:
+		return "different data", quote
 	}
 	return "nothing confirms it yet", quote
 }
@@ -330,6 +352,9 @@ func nextTold(c *verdict.Conclusion) []document.Step {
 			advice("replay it again by the same build, with the same data, on the machine that recorded it: if it agrees then, the build, the data or the machine made the difference"),
 			advice("if it departs again, replay it twice and compare both replays: if these differ from each other, the game does not compute the same each time"),
 		}
+	}
+	if c.Word.Kind == verdict.WordData {
+		return []document.Step{advice("compare the version, the maps and the mods of both machines, or check the game's files on both")}
 	}
 	var out []document.Step
 	var leaves string

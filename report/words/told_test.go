@@ -51,6 +51,10 @@ func TestTold(t *testing.T) {
 			"Chess reports in a.log “Bob desynced”, in move 7; it accuses Bob.",
 			"Nothing confirms it yet: no state and no checksum was compared, and the files of Bob would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
+		{"data", false, tracediff.Claim{Text: "maps differ", Values: two, Data: true}, []string{
+			"Chess reports in a.log that the machines had different data before the game began: a.log has 1a, Bob has 2b.",
+			"That is no divergence of a game: the machines need the same version, maps and mods first.",
+		}, "compare the version, the maps and the mods of both machines, or check the game's files on both"},
 		{"its own words", false, tracediff.Claim{Text: "Bob left (desync)", Peers: []string{"Bob"}, Reported: true}, []string{
 			"Chess reports in a.log “Bob left (desync)”, in move 7.",
 			"Nothing confirms it yet: no state and no checksum was compared, and the files of Bob would show more.",
