@@ -13,7 +13,7 @@ import (
 var stems = append(desyncStems, "remote", "client", "replay", "their", "guest", "peer", "player", "yours", "comput", "actual", "receiv", "local")
 
 var desyncStems = []string{"sync", "match", "mism", "differ", "diverg", "consist", "determin", "expect", "should be", "not equal", "check failed", "sum error", "crc error",
-	"hash error", "sum failure", "crc failure", "hash failure", "apphash", "state root", "merkle root", "trie root", "root hash", "trie root", "root hash",
+	"hash error", "instead ", "sum failure", "crc failure", "hash failure", "apphash", "state root", "merkle root", "trie root", "root hash", "trie root", "root hash",
 	"sincron", "асинхр", "ассинхр", "есинхр", "同步", "同期", "校验"}
 
 // oddStem is a part of the one stem that may be a part of a number with the text before it: should be12. Each line of a
@@ -92,7 +92,7 @@ func (f *finder) onlyPeers(line []byte, end int) bool {
 // parts of words.
 var (
 	firm  = []string{"sync", "oos", "consist", "determin", "apphash", "state root", "merkle root", "sincron", "асинхр", "ассинхр", "есинхр", "同步", "同期", "校验"}
-	loose = []string{"match", "mism", "differ", "diverg", "expect", "should be", "not equal", "check failed", "sum error", "crc error", "hash error", "failure", "!="}
+	loose = []string{"match", "mism", "differ", "diverg", "expect", "should be", "not equal", "check failed", "sum error", "crc error", "hash error", "failure", "instead", "!="}
 	vague = []string{"sum", "crc", "hash", "digest", "state", "rng", "rand", "seed", "diverg", "mismatch", "differ", "replay"}
 )
 

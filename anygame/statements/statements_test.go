@@ -238,6 +238,8 @@ func TestSaid(t *testing.T) {
 		{"Configuration consistency check failed: Bad hash", "1 data ~"},
 		{"joining: state hash mismatch. Host: 1357847701 Ours: 4093699297", "1 host=1357847701 local=4093699297 by local ~"},
 		{"Join failed: hash mismatch at tick 7. Host: 1357847701 Ours: 4093699297", "1 tick 7 host=1357847701 local=4093699297 by local"},
+		{"Unable to freeze slot 243108 with statehash 9cqDVL4r11Ud95iiuxcNuTeZb8iervqSDZ6FGX8Qw4A2, instead we have one with statehash Some(CA1KBoNTPGisRMbq8iQ6wzNN7Rz5SQeABCoVyeFyE9KV).",
+			"1 slot 243108 expected=9cqDVL4r11Ud95iiuxcNuTeZb8iervqSDZ6FGX8Qw4A2 actual=CA1KBoNTPGisRMbq8iQ6wzNN7Rz5SQeABCoVyeFyE9KV ~"},
 		{"3:06PM ERR err=\"wrong Block.Header.AppHash.  Expected " + ab + "01, got " + ab + "02\" height=108 round=0 stack=[{\"func\":\"NewLog.f\",\"line\":\"14\"},{\"line",
 			"1 height 108 expected=" + ab + "01 actual=" + ab + "02"},
 		{"[ERROR src/regs.cc:299:print_mismatch()] rbx 0x7000 != 0xf4d000 (replaying vs. recorded)", "1 rbx: replay=0x7000 recorded=0xf4d000 by replay replayed"},

@@ -64,6 +64,9 @@ func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string)
 			if op == "be" || op == "of" || op == "have" {
 				a.peer, b.peer = "actual", "expected"
 			}
+			if op == "instead" { // of the one before
+				a.peer, b.peer = "expected", "actual"
+			}
 			if op == b.role && b.peer == "expected" {
 				a.peer = cmp.Or(a.peer, "actual")
 			}
@@ -515,6 +518,9 @@ func (m *message) operator(from, to int) string {
 			return "/"
 		}
 		if end := m.longest(known().unequal, i); end > 0 && end <= to {
+			if m.units[i].text == "instead" && m.units[end-1].text != "of" {
+				return "instead"
+			}
 			return m.units[end-1].text
 		}
 	}

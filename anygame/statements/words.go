@@ -235,14 +235,14 @@ var known = sync.OnceValue(func() *book {
 			"do|does|did not match|equal|agree", "failed|fails to match", "is|are inconsistent", "don't|doesn't|didn't match|equal|agree", "not equal|identical",
 			"!=|!==",
 			"should be", "expected|expecting", "checksum|checksums|crc|hash error|failure", "is wrong|different|incorrect", "are different", "test|check failed",
-			"wrong|different|unexpected|incorrect",
+			"wrong|different|unexpected|incorrect", "instead we|it|they have|has|got|found",
 		),
 		apart: read(
 			"diverged|divergence|diverges|differ at|on|in|after|between", "diverged|divergence detected|found",
 			"first divergence|difference|different|differing", "mismatch|mismatched|mismatches|differ|differs",
 		),
 		unequal: read(
-			"!=|!==|<>|->", "vs|versus", "should be|have", "instead of", "do|does|did not match|equal",
+			"!=|!==|<>|->", "vs|versus", "should be|have", "instead of", "instead we|it|they have|has|got|found", "do|does|did not match|equal",
 			"don't|doesn't|didn't match|equal",
 			"differ|differs from", "not equal", "but", "expected|expecting|wanted",
 		),

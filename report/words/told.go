@@ -76,9 +76,16 @@ func said(w *verdict.Word) string {
 	} else if by := writer(w); by != "" {
 		text += " " + by
 	}
-	text += " " + prose.Quote(w.Claim.Text)
+	quote := prose.Quote(w.Claim.Text)
+	text += " " + quote
 	if w.At != nil {
 		text += ", in " + tick(*w.At)
+	}
+	isCut := func(g verdict.WordSum) bool {
+		return !strings.Contains(quote, strings.TrimSuffix(shownSum(g.Sum), "…"))
+	}
+	if len(w.Sums) == 2 && slices.ContainsFunc(w.Sums, isCut) {
+		text += ": " + sumTold(&w.Sums[0]) + ", " + sumTold(&w.Sums[1])
 	}
 	if of := w.Claim.Of; of != "" && len(w.Claim.Values) == 0 {
 		text += ", about " + of
@@ -230,7 +237,7 @@ func departing(w *verdict.Word) string {
 	if w.At != nil {
 		text += " in " + tick(*w.At)
 	}
-	return fmt.Sprintf("%s: %s reports %s.", text, speaker(w), prose.Quote(w.Claim.Text))
+	return fmt.Sprintf("%s: %s reports %s.", text, cmp.Or(w.Engine, "the game"), prose.Quote(w.Claim.Text))
 }
 
 // twice explains what it means if one game was computed twice, with two results.

@@ -2,6 +2,7 @@ package words
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/desynctool/desynctool/report/verdict"
@@ -55,6 +56,10 @@ func TestTold(t *testing.T) {
 			"Chess reports in a.log that the machines had different data before the game began: a.log has 1a, Bob has 2b.",
 			"That is no divergence of a game: the machines need the same version, maps and mods first.",
 		}, "compare the version, the maps and the mods of both machines, or check the game's files on both"},
+		{"a long quotation", false, tracediff.Claim{Text: strings.Repeat("so it went on ", 40) + "1a 2b", Values: []tracediff.ClaimedValue{{Peer: "expected", Value: "1a"}, {Peer: "actual", Value: "2b"}}, Quoted: true}, []string{
+			"Quoted, perhaps by a person: “so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it…”, in move 7: 1a was expected, 2b was found.",
+			"Nothing confirms it yet: no state and no checksum was compared, and the files of another player would show more.",
+		}, "ask another player for these files of that match: demo, *.d"},
 		{"its own words", false, tracediff.Claim{Text: "Bob left (desync)", Peers: []string{"Bob"}, Reported: true}, []string{
 			"Chess reports in a.log “Bob left (desync)”, in move 7.",
 			"Nothing confirms it yet: no state and no checksum was compared, and the files of Bob would show more.",
