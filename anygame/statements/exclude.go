@@ -60,6 +60,9 @@ func (m *message) excluded(t trigger) bool {
 			return true
 		}
 	}
+	if strings.HasPrefix(m.units[t.from].text, "replay") && m.has(stored|elsewhere) && strings.HasPrefix(m.units[t.to-1].text, "mismatch") {
+		return true // Replay mismatch: version 12
+	}
 	return m.negated(t, from) || t.strong && (m.isOther(t) || m.shows())
 }
 

@@ -240,6 +240,10 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 			}
 		}
 	}
+	isMachine := func(v tracediff.ClaimedValue) bool { return !tracediff.IsSide(v.Peer) }
+	if s.by == "" && len(s.values) > 0 && !slices.ContainsFunc(s.values, isMachine) {
+		s.by = ownerAbove(m.before)
+	}
 	s.quoted = m.lead.chat && (n == 0 || len(s.values) == 0) || !m.lead.program && (prose > 0 || len(s.values) == 0)
 	if heading && s.tickWord == "" && !t.strong {
 		s.quoted = true

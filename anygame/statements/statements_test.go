@@ -240,6 +240,11 @@ func TestSaid(t *testing.T) {
 		{"Join failed: hash mismatch at tick 7. Host: 1357847701 Ours: 4093699297", "1 tick 7 host=1357847701 local=4093699297 by local"},
 		{"Unable to freeze slot 243108 with statehash 9cqDVL4r11Ud95iiuxcNuTeZb8iervqSDZ6FGX8Qw4A2, instead we have one with statehash Some(CA1KBoNTPGisRMbq8iQ6wzNN7Rz5SQeABCoVyeFyE9KV).",
 			"1 slot 243108 expected=9cqDVL4r11Ud95iiuxcNuTeZb8iervqSDZ6FGX8Qw4A2 actual=CA1KBoNTPGisRMbq8iQ6wzNN7Rz5SQeABCoVyeFyE9KV ~"},
+		{"Node A:\n```\nERR wrong AppHash. Expected " + ab + "01, got " + ab + "02\n```\n", "3 expected=" + ab + "01 actual=" + ab + "02 by Node A"},
+		{"## Client\n```\nERR Desync at tick 5\n```\n", "3 tick 5"},
+		{"## Client log\n```\n12:01:01 ERR Desync at tick 5: expected 12aa, got 12ab\n```\n", "3 tick 5 expected=12aa actual=12ab by Client"},
+		{"Client version:\n```\n12:01:01 ERR Desync at tick 5: expected 12aa, got 12ab\n```\n", "3 tick 5 expected=12aa actual=12ab"},
+		{"Client:\n```\n12:01:01 ERR Desync at tick 5: server=12aa client=12ab\n```\n", "3 tick 5 server=12aa client=12ab"},
 		{"3:06PM ERR err=\"wrong Block.Header.AppHash.  Expected " + ab + "01, got " + ab + "02\" height=108 round=0 stack=[{\"func\":\"NewLog.f\",\"line\":\"14\"},{\"line",
 			"1 height 108 expected=" + ab + "01 actual=" + ab + "02"},
 		{"[ERROR src/regs.cc:299:print_mismatch()] rbx 0x7000 != 0xf4d000 (replaying vs. recorded)", "1 rbx: replay=0x7000 recorded=0xf4d000 by replay replayed"},
@@ -290,7 +295,8 @@ func TestSaid(t *testing.T) {
 // TestUnsaid reads texts that have a word for a desync and report none, or one of data of another kind.
 func TestUnsaid(t *testing.T) {
 	for _, text := range []string{
-		"size 3 != 4 (expected vs. actual)", "Register out of sync: see docs", "[12:04:11] WARN Node out of sync. peers=3 height=12",
+		"size 3 != 4 (expected vs. actual)", "[sim] Replay mismatch in version 12: recorded 1.2, replayed 1.3", "[ui] component \"App.Main\" state mismatch at step 5",
+		"Image hash mismatch height=1080: expected 52880fb4, got 92e5e579", "Server is not joined: version hash mismatch. Host: 1357847701 Ours: 4093699297", "Register out of sync: see docs", "[12:04:11] WARN Node out of sync. peers=3 height=12",
 		"crc mismatch at block 1200: expected 52880fb44d6a7e83, got 92e5e5798da6d0a9", "save slot 1200: hash mismatch, expected 52880fb4, got 92e5e579",
 		"Expected: 2671430657\nReceived: 2671430658\nfile a.zip has another checksum at step 5", "Expected: 26714306\nReceived: 26714307\nin tick 5",
 		`<title>What is a desync?</title>`, `<map tick="5"><file name="a.png" hash="aa11bb22"/><file name="b.png" hash="aa11bb23"/></map>`,
