@@ -65,6 +65,7 @@ func (l *lead) next(rest string, values bool) int {
 	case hasStem(first):
 		return 0
 	case l.size == 0 && low == "line" && isLineNumber(firstWord(rest[len(first):])): // of a search
+		l.program = true
 		return strings.IndexByte(rest, ':') + 1
 	case isGlog(first):
 		l.program, l.level = true, true
@@ -99,6 +100,11 @@ func (l *lead) next(rest string, values bool) int {
 		return l.named(bare, low, len(first))
 	}
 	return 0
+}
+
+// isThrown reports whether a text begins as the message of an exception does.
+func isThrown(text string) bool {
+	return strings.HasPrefix(text, "Exception of type ") || strings.HasPrefix(text, "Unhandled exception") || strings.HasPrefix(text, "thread '")
 }
 
 // isLineNumber reports whether a word is a number and a colon.

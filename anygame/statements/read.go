@@ -136,7 +136,7 @@ func parse(line string, values bool) *message {
 	m := &message{lead: leadOf(text, values)}
 	m.head, m.text = text[:m.lead.size], strings.TrimSpace(text[m.lead.size:])
 	m.units = split(m.text)
-	m.lead.program = m.lead.program || m.fields() > 1
+	m.lead.program = m.lead.program || m.fields() > 1 || isThrown(m.text)
 	m.used = make([]bool, len(m.units))
 	m.findNames()
 	m.findTicks()

@@ -155,7 +155,7 @@ func (a *Account) document(c *tracediff.Claim) document.ClaimDocument {
 // lackingFiles returns what would confirm the messages: the files of the peers that they name, or of any other; states
 // where there are the logs of all.
 func (c *Conclusion) lackingFiles(e Evidence) []Need {
-	if c.Runs != RunsOfPeers || c.Word.Kind == WordData {
+	if c.Runs != RunsOfPeers || c.Word.Claim.Data {
 		return nil
 	}
 	if of := c.Word.Absent(); len(of) > 0 || len(c.Word.have()) < 2 {

@@ -134,7 +134,7 @@ func (c *Conclusion) lastly(e Evidence) {
 	if b := e.Bisect; b != nil {
 		c.Warnings = unique(slices.Concat(b.Warnings, warningsOf(e.Orders), e.Warnings))
 	}
-	if e.Ask != nil && !(c.Word != nil && c.Word.Kind == WordData) && (!c.Diverged() || c.Tick == nil) && (len(c.Lost)+len(c.Lacking) > 0 || c.Alone) {
+	if e.Ask != nil && !(c.Word != nil && c.Word.Claim.Data) && (!c.Diverged() || c.Tick == nil) && (len(c.Lost)+len(c.Lacking) > 0 || c.Alone) {
 		c.Ask = e.Ask()
 	}
 }

@@ -41,6 +41,8 @@ func told(c *verdict.Conclusion) []string {
 	}
 	if w.Kind == verdict.WordData {
 		return []string{dataTold(w), "That is no divergence of a game: the machines need the same version, maps and mods first."}
+	} else if w.Claim.Data {
+		return []string{said(w), "That is about data before the game, and no divergence of one: the machines need the same version, maps and mods first."}
 	}
 	return []string{said(w), "Nothing confirms it yet: no state and no checksum was compared, and " + wanted(c) + "."}
 }
@@ -360,7 +362,7 @@ func nextTold(c *verdict.Conclusion) []document.Step {
 			advice("if it departs again, replay it twice and compare both replays: if these differ from each other, the game does not compute the same each time"),
 		}
 	}
-	if c.Word.Kind == verdict.WordData {
+	if c.Word.Claim.Data {
 		return []document.Step{advice("compare the version, the maps and the mods of both machines, or check the game's files on both")}
 	}
 	var out []document.Step

@@ -60,6 +60,10 @@ func TestTold(t *testing.T) {
 			"Quoted, perhaps by a person: “so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it…”, in move 7: 1a was expected, 2b was found.",
 			"Nothing confirms it yet: no state and no checksum was compared, and the files of another player would show more.",
 		}, "ask another player for these files of that match: demo, *.d"},
+		{"quoted data", false, tracediff.Claim{Text: "Map check failed", Quoted: true, Data: true}, []string{
+			"Quoted, perhaps by a person: “Map check failed”, in move 7.",
+			"That is about data before the game, and no divergence of one: the machines need the same version, maps and mods first.",
+		}, "compare the version, the maps and the mods of both machines, or check the game's files on both"},
 		{"its own words", false, tracediff.Claim{Text: "Bob left (desync)", Peers: []string{"Bob"}, Reported: true}, []string{
 			"Chess reports in a.log “Bob left (desync)”, in move 7.",
 			"Nothing confirms it yet: no state and no checksum was compared, and the files of Bob would show more.",
