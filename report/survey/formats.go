@@ -126,11 +126,11 @@ func (f *found) parseName(base string) (snapshot.FileName, bool) {
 		case rest:
 			return snapshot.FileName{}, false // in one folder it is the first of a state, in another one it is not
 		}
-		tick, ok := g.tickOf(base)
+		at, ok := g.pointOf(base)
 		if g.mixed {
 			return snapshot.FileName{}, false // only the file shows whose it is
 		}
-		return snapshot.FileName{Point: snapshot.Point{Tick: tick}, Peer: g.peerOf(base)}, ok
+		return snapshot.FileName{Point: at, Peer: g.peerOf(base)}, ok
 	}
 	return snapshot.FileName{NoEvidence: true}, rest
 }

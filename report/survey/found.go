@@ -199,7 +199,7 @@ func (g *group) glob(base string, peers bool) string {
 
 // pattern returns the pattern of the names of some files of the group.
 func (g *group) pattern(of Group) string {
-	tick := g.tick >= 0 && of.Named
+	tick := g.tick >= 0 && of.Named && !g.dated
 	if !tick && !of.NamesPeer {
 		return ""
 	}
@@ -209,7 +209,7 @@ func (g *group) pattern(of Group) string {
 	parts, in := g.pieces(base), false
 	words := numbered(parts)
 	for i, p := range parts {
-		peer := i != g.tick && (words[i] >= 0 && slices.Contains(g.peer, words[i]) ||
+		peer := !g.inTick(i) && (words[i] >= 0 && slices.Contains(g.peer, words[i]) ||
 			in && p.text == "_" && i+1 < len(parts) && slices.Contains(g.peer, words[i+1]))
 		switch {
 		case peer && !in:

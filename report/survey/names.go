@@ -11,6 +11,7 @@ import (
 	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/snapshot"
 )
 
 // part is a part of a name: digits, or the text between digits.
@@ -173,6 +174,46 @@ func (g *group) findTick() {
 			most, g.tick = len(values), i
 		}
 	}
+	if i := dateIn(names); i >= 0 && !inside {
+		g.tick, g.dated = i, true
+	}
+}
+
+// dateIn returns where all names have a date of the game's calendar, 1871.10.12, if no other number of them varies; -1 if they
+// have none. Numbers that do not vary are no date.
+func dateIn(names [][]part) int {
+	vary := func(i int) bool {
+		return slices.ContainsFunc(names, func(name []part) bool { return i < len(name) && name[i].text != names[0][i].text })
+	}
+	for i := 0; i+4 < len(names[0]); i++ {
+		mark := names[0][i+1].text
+		is := func(name []part) bool {
+			if len(name) <= i+4 || name[i+1].text != mark || name[i+3].text != mark {
+				return false
+			}
+			year, a := name[i].number()
+			month, b := name[i+2].number()
+			day, c := name[i+4].number()
+			return a && b && c && year > 0 && year < 1e4 && month-1 < 12 && day-1 < 31
+		}
+		if len(mark) != 1 || !strings.Contains(".-_", mark) || slices.ContainsFunc(names, func(name []part) bool { return !is(name) }) {
+			continue
+		}
+		for k, p := range names[0] {
+			if other := k < i || k > i+4; other && p.digits && vary(k) {
+				return -1
+			}
+		}
+		if vary(i) && vary(i+2) || vary(i+2) && vary(i+4) {
+			return i
+		}
+	}
+	return -1
+}
+
+// inTick reports whether a part of the names belongs to the tick.
+func (g *group) inTick(i int) bool {
+	return g.tick >= 0 && (i == g.tick || g.dated && (i == g.tick+2 || i == g.tick+4))
 }
 
 // samplesAgree reports whether a number in the names is the tick in all files that could be read.
@@ -271,7 +312,7 @@ func (g *group) words(base string) (out []string) {
 		if word == len(out) {
 			out = append(out, "")
 		}
-		if word >= 0 && i != g.tick {
+		if word >= 0 && !g.inTick(i) {
 			out[word] += parts[i].text
 		}
 	}
@@ -366,5 +407,22 @@ func (g *group) tickOf(base string) (uint64, bool) {
 	if g.tick < 0 {
 		return 0, false
 	}
-	return g.pieces(base)[g.tick].number()
+	parts := g.pieces(base)
+	n, ok := parts[g.tick].number()
+	if !g.dated || !ok {
+		return n, ok
+	}
+	month, a := parts[g.tick+2].number()
+	day, b := parts[g.tick+4].number()
+	return (12*n+month-1)*31 + day - 1, a && b // months of games may have any number of days
+}
+
+// pointOf returns the state point that a name shows.
+func (g *group) pointOf(base string) (p snapshot.Point, ok bool) {
+	if p.Tick, ok = g.tickOf(base); ok && g.dated {
+		for _, part := range g.pieces(base)[g.tick : g.tick+5] {
+			p.Native += part.text
+		}
+	}
+	return p, ok
 }

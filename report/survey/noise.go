@@ -18,8 +18,8 @@ import (
 // Columns that differ between peers in every dump from the first one on, or in 19 of 20, while nothing else differs in the
 // first dumps, are probably noise: a clock, a path, the name of a machine, an address. So are values of no entity that
 // differ and are equal again several times before anything else differs. They are put into tables of the class noise if something else differs
-// later. If nothing else ever differs they stay where they are, unless all of them look like noise in several dumps, or heal
-// again and again: a clock in dumps of peers that are in sync is no divergence.
+// later. If nothing else ever differs they stay where they are, unless all of them look like noise in several dumps: a clock in
+// dumps of peers that are in sync is no divergence.
 //
 // Columns and tables that all states of one peer have in every row, and no state of the other, are missing in its dumps,
 // not in its game: another build wrote them, or a server that keeps less. They are never compared, and reported as lost.
@@ -258,7 +258,7 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 	}
 	for col, a := range all {
 		if a.blinks(len(dumps)) && a.first < began && !always[col] && (looks[col] || col.label == states.GlobalLabel) {
-			always[col], looks[col] = true, true
+			always[col] = true
 		}
 	}
 	quiet, more := 0, false
@@ -362,10 +362,10 @@ var (
 	// localNames are of values that no simulation has: of the connection, and of what one player looks at.
 	localNames = lazyregexp.New(`(^|[^a-z])(fps|ping|latency|rtt|camera|mouse|cursor|viewport|draw_?calls|ui|gui|hud)([^a-z]|$)`)
 	// localParts are the names of what values of no entity belong to that no simulation has.
-	localParts = lazyregexp.New(`(^|[^a-z])(view|gfx|render|renderer|rendering|audio|sound|screen|window|display|debug|diagnostics)([^a-z]|$)`)
+	localParts = lazyregexp.New(`(^|[^a-z])(view|interface|gfx|render|renderer|rendering|audio|sound|screen|window|display|debug|diagnostics|machine|hardware)([^a-z]|$)`)
 	// viewNames are of what a machine shows and plays, and what it is.
 	viewNames = lazyregexp.New(`(^|[^a-z])(cam|view|screen|zoom|gfx|render|rendered|renderer|draws?|batch|batches|audio|sound|sfx|music|shake|` +
-		`select|selected|selection|hover|hovered|highlight|visible|interp|interpolated|lerp|tween|particles?|sprite|debug|diag|diagnostics?|` +
+		`select|selected|selection|hover|hovered|highlight|visible|interp|interpolated|lerp|tween|particles?|sprite|image_(index|speed|angle|alpha|blend)|anim|animation|focus|debug|diag|diagnostics?|` +
 		`instance_?id|hash_?code|mutex|mu|sema|unity_?version|engine_?version|gpu|driver|adapter|resolution|window|display|monitor|dpi|lang|language|country|device|model)([^a-z]|$)`)
 	noisyTexts = lazyregexp.New(`^(0x[0-9a-fA-F]{8,16}|<?[A-Za-z][\w.]*( object at|:) 0x[0-9a-fA-F]{6,16}>?|[A-Za-z][\w.$]*@[0-9a-f]{5,8}|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
 	// ownerNames are of the player at the machine, or who wrote the file, as values of no entity.

@@ -201,6 +201,7 @@ type group struct {
 	tick   int            // the number of the names that is the tick, -1 if none is
 	peer   []int          // the words of the names that show the peer
 	mixed  bool           // files of its folder name different peers
+	dated  bool           // the tick is a date: three numbers, from that one on
 	table  string         // the only one in its files, by their names; empty for files with all
 	from   int            // the first word of the names that is the table
 	to     int            // the first word after it
