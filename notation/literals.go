@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
 // luaNotation is a table of Lua: one that a file returns, that it assigns to names, or that a program printed.
@@ -18,7 +20,27 @@ func luaNotation() Notation {
 		}},
 		opens: "{", assigns: map[byte]byte{0: '=', '{': '='}, separators: ",;", mixed: true, wordNames: true, first: 1,
 	}
-	return d.notation("lua", "Lua tables", ".lua")
+	n := d.notation("lua", "Lua tables", ".lua")
+	sniff, parse := n.Sniff, n.Parse
+	n.Sniff = func(head []byte, whole bool) bool { return sniff(withoutFunctions(head), whole) }
+	n.Parse = func(text []byte, to Sink) error { return parse(withoutFunctions(text), to) }
+	return n
+}
+
+// luaFunctions are values that are functions without what they do, as serpent prints them.
+var luaFunctions = lazyregexp.New(`function ?\([\w, .]{0,80}\)\s{0,40}(?:--\[\[[^\]]{0,80}\]\]\s{0,40})?end\b`)
+
+// withoutFunctions returns a text with nil and blanks for these.
+func withoutFunctions(text []byte) []byte {
+	found := luaFunctions.FindAllSubmatchIndex(text, -1)
+	if len(found) == 0 {
+		return text
+	}
+	text = bytes.Clone(text)
+	for _, at := range found {
+		copy(text[at[0]:at[1]], append([]byte("nil"), bytes.Repeat([]byte{' '}, at[1]-at[0]-len("nil"))...))
+	}
+	return text
 }
 
 // pythonNotation is a value as repr and pprint of Python print it, and print of Godot. An object Unit(id=1) is a map with

@@ -22,6 +22,7 @@ a]b]], [==[]]]==], "\65\x42\u{e9}\z
 	fails(t, n, "a = {}\na[b] = {}", `at offset 9: "b", expected a value`)
 	fails(t, n, "a = {}\na[1 = {}", `at offset 7: "a[1 = {}", expected a name in brackets`)
 	fails(t, n, "return {a = 1", "at offset 12: the file ends inside a value")
+	parses(t, n, "do local _={think=function() --[[..skipped..]] end --[[function: 0x75]],a=1};return _;end", `{ "_": { "think": null() "a": number(1) end end`)
 	parses(t, n, "do local _={a=1,b={2} --[[table: 0x7f]]};return _;end", `{ "_": { "a": number(1) "b": [ number(2) end end end`) // of serpent
 	fails(t, n, "return {a = 12", "at offset 12: the file ends inside a value")
 	fails(t, n, "return {a = 'x", "at offset 12: the file ends inside a text in quotes")
