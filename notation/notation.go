@@ -156,7 +156,7 @@ func All() []Notation {
 		yamlNotation(),
 		csvNotation(),
 		columnsNotation(),
-		blocksNotation(),
+		headedNotation(),
 		indentedNotation(),
 		iniNotation(),
 		rowsNotation(),

@@ -6,7 +6,7 @@ import (
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
-// blocksNotation is a report in blocks with headings, as a program prints it for people. Each block has pairs of a name and a
+// headedNotation is a report in blocks with headings, as a program prints it for people. Each block has pairs of a name and a
 // value, or a table with the names of its columns above:
 //
 //	[GLOBALS]
@@ -19,36 +19,36 @@ import (
 //	 0400 knight 856   42.7559
 //
 // Lines before the first heading are passed over, unless they are pairs.
-func blocksNotation() Notation {
-	return Notation{Name: "blocks", Repeats: true, Title: "blocks with headings", Extensions: []string{".txt", ".dump", ".state"},
-		Lines: true, Sniff: sniffBlocks, Parse: func(text []byte, to Sink) error {
-			p := blocksParser{to: to}
+func headedNotation() Notation {
+	return Notation{Name: "headed", Repeats: true, Title: "blocks with headings", Extensions: []string{".txt", ".dump", ".state"},
+		Lines: true, Sniff: sniffHeaded, Parse: func(text []byte, to Sink) error {
+			p := headedParser{to: to}
 			p.run(text)
 			return nil
 		}}
 }
 
-// headings are the headings of blocks: [NAME], == NAME ==, --- NAME ---, ### NAME.
+// headings are the headings of headed: [NAME], == NAME ==, --- NAME ---, ### NAME.
 var headings = lazyregexp.New(`^(?:\[ *([A-Za-z][\w .-]{0,40}?) *\]|(?:={2,}|-{2,}|#{2,}|\*{2,}) *([A-Za-z][\w .-]{0,40}?) *(?:[=#*-]{2,})?):?$`)
 
 // rules are lines of a table that only divide it.
 var rules = lazyregexp.New(`^[-=+|_ \t]{3,}$`)
 
-// sniffBlocks reports whether a text has several blocks, one of them with a table, and nearly nothing else.
-func sniffBlocks(head []byte, whole bool) bool {
+// sniffHeaded reports whether a text has several headed, one of them with a table, and nearly nothing else.
+func sniffHeaded(head []byte, whole bool) bool {
 	if !whole {
 		head = head[:bytes.LastIndexByte(head, '\n')+1]
 	}
 	if bytes.IndexByte(head, 0) >= 0 {
 		return false
 	}
-	p := blocksParser{to: discard{}}
+	p := headedParser{to: discard{}}
 	p.run(head)
 	return p.headings > 1 && p.rows > 0 && 20*(p.odd-1) <= p.lines && p.odd < p.rows
 }
 
-// blocksParser reads one text.
-type blocksParser struct {
+// headedParser reads one text.
+type headedParser struct {
 	to    Sink
 	names [][]byte // of the columns of a table
 	block []byte   // the name of the current one, nil before the first
@@ -58,7 +58,7 @@ type blocksParser struct {
 	lines, odd, rows, headings int // in blocks; odd ones have no meaning
 }
 
-func (p *blocksParser) run(text []byte) {
+func (p *headedParser) run(text []byte) {
 	p.to.BeginMap(0)
 	for at := 0; at < len(text); {
 		begin := at
@@ -71,7 +71,7 @@ func (p *blocksParser) run(text []byte) {
 }
 
 // line takes a line.
-func (p *blocksParser) line(at int, line []byte) {
+func (p *headedParser) line(at int, line []byte) {
 	if m := headings.FindSubmatch(line); m != nil {
 		p.end(at)
 		p.headings++
@@ -104,7 +104,7 @@ func (p *blocksParser) line(at int, line []byte) {
 }
 
 // begin opens the map of a block. Values before the first one are members of the whole.
-func (p *blocksParser) begin(at int) {
+func (p *headedParser) begin(at int) {
 	if p.block == nil || p.open {
 		return
 	}
@@ -114,7 +114,7 @@ func (p *blocksParser) begin(at int) {
 }
 
 // end closes it.
-func (p *blocksParser) end(at int) {
+func (p *headedParser) end(at int) {
 	if p.open {
 		p.to.End(at)
 	}
@@ -122,7 +122,7 @@ func (p *blocksParser) end(at int) {
 }
 
 // cells gives a row of a table. A block that is a table is the list of its rows.
-func (p *blocksParser) cells(at int, cells [][]byte) {
+func (p *headedParser) cells(at int, cells [][]byte) {
 	p.rows++
 	p.row++
 	name := p.block
