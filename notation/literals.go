@@ -577,16 +577,21 @@ func (p *literalParser) close() error {
 		p.learn(&l)
 	}
 	if p.silent == 0 && l.shape == asSet {
-		slices.SortStableFunc(p.set, func(a, b element) int { return cmp.Or(len(a.text)-len(b.text), bytes.Compare(a.text, b.text)) })
-		for _, e := range p.set {
-			p.to.Scalar(e.kind, e.text)
-		}
+		giveSet(p.to, p.set)
 		p.set = p.set[:0]
 	}
 	if p.silent == 0 && l.shape != asValue && l.shape != asName {
 		p.to.End(end)
 	}
 	return p.completes(l.begin)
+}
+
+// giveSet gives the members of a set in order.
+func giveSet(to Sink, set []element) {
+	slices.SortStableFunc(set, func(a, b element) int { return cmp.Or(len(a.text)-len(b.text), bytes.Compare(a.text, b.text)) })
+	for _, e := range set {
+		to.Scalar(e.kind, e.text)
+	}
 }
 
 // compact returns the text of a value in one line without blanks.

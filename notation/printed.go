@@ -2,15 +2,14 @@ package notation
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
-// printedNotation is a value as programs in other languages print it: Java, Kotlin, C#, Haskell, Zig, Ruby, Elixir, Erlang,
-// Clojure, PHP, Perl, Swift, Dart, Go, F# and OCaml. Their texts become one form of the same length, see [canonical].
+// printedNotation is a value as programs in other languages print it: Java, Kotlin, C#, Haskell, Zig, Ruby, PHP, Perl,
+// Swift, Dart, Go, F# and OCaml. Their texts become one form of the same length, see [canonical].
 func printedNotation() Notation {
 	d := &literalDialect{
 		scalars: dialect{bareWords: true, words: map[string]fixedWord{
@@ -22,7 +21,7 @@ func printedNotation() Notation {
 		opens: "{[(", calls: "{[(", assigns: map[byte]byte{'{': ':', '[': ':', '(': ':'}, separators: ",;", transparent: "Optional",
 		wordNames: true, untyped: true, blanks: true,
 	}
-	return Notation{Name: "printed", Title: "printed values", Extensions: []string{".edn", ".exs", ".php", ".rb", ".pl"},
+	return Notation{Name: "printed", Title: "printed values", Extensions: []string{".php", ".rb", ".pl"},
 		Sniff: func(head []byte, whole bool) bool {
 			if end := bytes.LastIndexByte(head, '\n'); !whole && end > 0 {
 				head = head[:end+1]
@@ -64,18 +63,14 @@ type canonicalizer struct {
 	at    int
 	open  []opened
 	marks int
-
-	clojure bool // a map begins with a keyword
 }
 
 // opened is a container that has begun.
 type opened struct {
 	closes byte // the sign that ends it
-	key    bool // a key of Clojure precedes, whose value follows
 	fields bool // = is after its names
 	pairs  bool // it is a map of Haskell, whose members are pairs: fromList [(7,Unit {hp = 3})]
 	first  bool // it is such a pair, whose name comes
-	set    bool // of Clojure
 }
 
 // canonical writes a text with braces around maps, brackets around lists, and a colon after names. Every value keeps its
@@ -83,7 +78,7 @@ type opened struct {
 //
 //	{:tick=>5, :units=>[#<struct Unit id=7>]}     { tick: 5,  units: [         Unit{id:7}]}
 func canonical(text []byte) (out []byte, marks int) {
-	c := &canonicalizer{text: slices.Clone(text), clojure: bytes.Contains(text, []byte("{:"))}
+	c := &canonicalizer{text: slices.Clone(text)}
 	if plain, is := unspew(text); is {
 		c.text, c.marks = plain, 1
 	}
@@ -117,17 +112,9 @@ func (c *canonicalizer) after(n int) ([]byte, int) {
 
 // begin writes the begin of a container.
 func (c *canonicalizer) begin(opens, closes byte, fields bool) {
-	c.value()
 	c.text[c.at] = opens
 	c.at++
 	c.open = append(c.open, opened{closes: closes, fields: fields})
-}
-
-// value notes that a value is read.
-func (c *canonicalizer) value() {
-	if n := len(c.open); n > 0 {
-		c.open[n-1].key = false
-	}
 }
 
 func (c *canonicalizer) next() {
@@ -160,11 +147,6 @@ func (c *canonicalizer) next() {
 	case (b == '%' || b == '#' || b == '&') && (following == '{' || isNameStart(following)):
 		c.blank(1)
 		c.marks++
-		if b == '#' && c.at < len(c.text) && c.text[c.at] == '{' {
-			c.set()
-			c.begin('{', '}', true)
-			c.open[len(c.open)-1].set = c.clojure
-		}
 	case b == '@' && isNameStart(following) && strings.IndexByte(" ,{", before) >= 0:
 		c.blank(1)
 	case b == '=' && following != '=' && len(c.open) > 0 && c.open[len(c.open)-1].fields:
@@ -183,10 +165,8 @@ func (c *canonicalizer) next() {
 	case c.has("<nil>"):
 		c.text[c.at], c.text[c.at+4] = ' ', ' '
 		c.at += 5
-	case c.has(`<<"`), c.has(`>>`) && before == '"': // binaries of Erlang
-		c.blank(2)
 	case b == ':' && isNameStart(following) && !isNameStart(before) && before-'0' > 9 && before != '"' && before != '\'':
-		c.symbol()
+		c.blank(1) // a symbol of Ruby
 	case c.has("[]") && slice.Match(c.near()):
 		c.blank(bytes.IndexByte(c.near(), '{'))
 		c.marks++
@@ -206,7 +186,6 @@ func (c *canonicalizer) next() {
 		c.begin('(', ')', false)
 	case b == '{':
 		c.begin('{', '}', true)
-	case c.clojure && c.bareKey():
 	case b == '[' || b == '(':
 		c.begin(b, closes(b), isNameStart(before) || before-'0' < 10) // Unit[id=1], but not [id=1]
 	case b == '}' || b == ']' || b == ')' || b == '>' && len(c.open) > 0 && c.open[len(c.open)-1].fields && c.open[len(c.open)-1].closes == '>':
@@ -218,7 +197,6 @@ func (c *canonicalizer) next() {
 		}
 		c.at++
 	default:
-		c.value()
 		c.at++
 	}
 }
@@ -304,7 +282,6 @@ func (c *canonicalizer) blankFrom(from, to int) {
 
 // quoted passes a text in quotes.
 func (c *canonicalizer) quoted(quote byte) {
-	c.value()
 	for c.at++; c.at < len(c.text); c.at++ {
 		switch c.text[c.at] {
 		case '\\':
@@ -344,68 +321,10 @@ func (c *canonicalizer) object() {
 	if c.text[c.at] == '>' { // nothing is in it
 		copy(c.text[c.at-end-1:], name)
 		copy(c.text[c.at-1:], "{}")
-		c.value()
 		c.at++
 		return
 	}
 	c.begin('{', '>', true)
-}
-
-// symbol rewrites a symbol of Ruby or Elixir, or a keyword of Clojure: {:tick 5} is {tick: 5}.
-func (c *canonicalizer) symbol() {
-	end := c.at + 1
-	for end < len(c.text) && (isNameStart(c.text[end]) || c.text[end]-'0' < 10 || strings.IndexByte("-/.", c.text[end]) >= 0) {
-		if c.text[end] == '/' {
-			c.text[end] = '.'
-		}
-		end++
-	}
-	rest, _ := c.after(end - c.at)
-	n := len(c.open) - 1
-	if n >= 0 && c.open[n].closes == '}' && !c.open[n].key && !c.open[n].set && !bytes.HasPrefix(rest, []byte("=>")) && len(rest) > 0 && strings.IndexByte(",;}", rest[0]) < 0 &&
-		!bytes.HasSuffix(bytes.TrimRight(c.text[:c.at], " \t\r\n"), []byte(":")) {
-		copy(c.text[c.at:], c.text[c.at+1:end])
-		c.text[end-1], c.open[n].key = ':', true
-		c.marks++
-	} else {
-		c.text[c.at] = ' '
-		c.value()
-	}
-	c.at = end
-}
-
-// set puts the members of a set of Clojure in order, if all are words or numbers: #{9 3} is {3 9}. A set has no order.
-func (c *canonicalizer) set() {
-	rest := c.text[c.at:]
-	end := 1 + bytes.IndexAny(rest[1:], `}{[("'=,;`)
-	if rest[end] != '}' {
-		return
-	}
-	members := bytes.Fields(bytes.Clone(rest[1:end]))
-	slices.SortFunc(members, func(a, b []byte) int { return cmp.Or(len(a)-len(b), bytes.Compare(a, b)) })
-	sorted := bytes.Join(members, []byte(" "))
-	for i := range rest[1:end] {
-		if rest[1+i] = ' '; i < len(sorted) {
-			rest[1+i] = sorted[i]
-		}
-	}
-}
-
-// bareKey rewrites a number or text that is a key of Clojure: {8 {:hp 3}}. It reports whether there is one.
-func (c *canonicalizer) bareKey() bool {
-	n := len(c.open) - 1
-	size := numberLen(c.near())
-	if n < 0 || c.open[n].closes != '}' || c.open[n].key || c.open[n].set || size == 0 {
-		return false
-	}
-	rest, place := c.after(size)
-	if place == c.at+size || len(rest) < 2 || strings.IndexByte(",;=}", rest[0]) >= 0 || rest[0] == ':' && !isNameStart(rest[1]) {
-		return false
-	}
-	c.at += size
-	c.text[c.at], c.open[n].key = ':', true
-	c.at++
-	return true
 }
 
 // indexed rewrites a key of PHP: [hp] => 5, ["hp"]=> int(5). It reports whether there is one.
@@ -457,7 +376,6 @@ func (c *canonicalizer) word() {
 				*b = '_'
 			}
 		}
-		c.value()
 		c.at += n + end
 		return
 	}
@@ -515,7 +433,6 @@ func (c *canonicalizer) word() {
 			n = end
 		}
 		c.blank(min(n+1, len(c.text)-c.at))
-		c.value()
 		return
 	case w == "map" && glued && rest[0] == '[':
 		c.marks++
@@ -534,7 +451,6 @@ func (c *canonicalizer) word() {
 	case glued && rest[0] == ':' && len(rest) > 1 && rest[1] > ' ' && rest[1] != '/' && rest[1] != ':': // Hp:5
 		c.marks++
 	}
-	c.value()
 	c.at += n
 }
 

@@ -19,6 +19,7 @@ type dialect struct {
 	prefix    byte                 // b of b'bytes'; 0 if there are none
 	decimal   bool                 // \065 is decimal, not octal
 	hexRune   bool                 // \xe9 is a character, not a byte
+	lines     bool                 // a text in quotes may have several lines
 }
 
 type fixedWord struct {
@@ -178,7 +179,11 @@ func (s *scanner) escaped(kind Kind, begin, n int) ([]byte, error) {
 			s.scratch, s.at = out, begin+i+2
 			return out, nil
 		case '\n':
-			return nil, fault(begin+1+i, "the end of a line inside a text in quotes")
+			if !s.lines {
+				return nil, fault(begin+1+i, "the end of a line inside a text in quotes")
+			}
+			out = append(out, c)
+			i++
 		case '\\':
 			var length int
 			if out, length = s.escape(out, rest[i:], kind); length == 0 {
@@ -205,13 +210,13 @@ func (s *scanner) escape(out, text []byte, kind Kind) ([]byte, int) {
 		return out, 0
 	}
 	c := text[1]
-	for i := 0; i < len(oneByte); i += 2 {
+	for i := 0; i < len(oneByte) && !(s.lines && c == '\n'); i += 2 {
 		if oneByte[i] == c {
 			return append(out, oneByte[i+1]), 2
 		}
 	}
 	switch {
-	case c == 'z' && s.long:
+	case c == 'z' && s.long, c == '\n' && s.lines:
 		return out, len(text) - len(bytes.TrimLeft(text[2:], " \t\r\n"))
 	case c == 'x':
 		v, n := digits(text[2:], 16, 2)

@@ -138,6 +138,20 @@ def clojure_text(v, comma):
     return 'nil' if v is None else json.dumps(v, ensure_ascii=False)
 
 
+def erlang_text(v):
+    """~p of Erlang, in one line."""
+    if isinstance(v, dict): return '#{' + ','.join('%s => %s' % (k if re.match(r'^[a-z][a-z0-9_]*$', str(k)) or not isinstance(k, str) else "'%s'" % k, erlang_text(x)) for k, x in v.items()) + '}'
+    if isinstance(v, list): return '[' + ','.join(map(erlang_text, v)) + ']'
+    return 'undefined' if v is None else str(v).lower() if isinstance(v, bool) else '<<%s/utf8>>' % json.dumps(v, ensure_ascii=False) if isinstance(v, str) else repr(v)
+
+
+def sexp_text(v, sep):
+    """A record and a map of OCaml's sexplib are lists of pairs."""
+    if isinstance(v, dict): return '(' + sep.join('(%s %s)' % (k if SIMPLE.match(str(k)) or not isinstance(k, str) else json.dumps(k), sexp_text(x, sep)) for k, x in v.items()) + ')'
+    if isinstance(v, list): return '(' + sep.join(sexp_text(x, sep) for x in v) + ')'
+    return '()' if v is None else str(v).lower() if isinstance(v, bool) else v if isinstance(v, str) and SIMPLE.match(v) else json.dumps(v, ensure_ascii=False)
+
+
 def php_text(v, indent=''):
     """print_r of PHP: a value is unquoted up to the end of its line."""
     if not isinstance(v, (dict, list)): return '' if v is None or v is False else '1' if v is True else str(v)

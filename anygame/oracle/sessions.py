@@ -44,6 +44,8 @@ def writers():
         'python': (['.txt', '.py', '.repr'], each + ['list', 'single'], lambda docs, st: ''.join(n.python_text(d, st['py']) + '\n' for d in ([docs] if st['list'] else docs))),
         'ruby': (['.txt', '.rb', '.dump'], each, text(lambda d, st: n.ruby_text(d, st['ruby']))),
         'clojure': (['.edn', '.txt'], each, text(lambda d, st: n.clojure_text(d, st['comma']))),
+        'erlang': (['.terms', '.txt'], each + ['single'], lambda docs, st: ''.join(n.erlang_text(d) + '.\n' for d in docs)),
+        'sexp': (['.sexp', '.txt'], each + ['single'], lambda docs, st: ''.join(n.sexp_text(d, '\n ' if st['comma'] != ' ' else ' ') + '\n' for d in docs)),
         'php': (['.txt', '.log'], each, text(lambda d, st: n.php_text(d))),
         'proto': (['.textproto', '.pbtxt', '.txt'], each, text(lambda d, st: n.proto_text(d, repeated))),
         'paths': (['.txt', '.state'], each, text(lambda d, st: '\n'.join(n.path_lines(d, st['path'])))),
