@@ -26,20 +26,27 @@ type embedded struct {
 }
 
 // Embedded returns the notation of a log in which lines of one kind end with a document, or several lines with the same number
-// end with rows, as far as a sample shows it; nil for others. If a number before the documents grows from each to the next, it
+// end with rows, or documents have several lines, as far as a sample shows it; nil for others. If a number before the documents grows from each to the next, it
 // is their member tick. Other lines are passed.
 //
 //	12:00:01 DEBUG state after 5: World[turn=3, units=[Unit[id=7, hp=3]]]
 //	#3 Unit { Id = 7, Hp = 3 }
 func Embedded(sample []byte) *Notation {
+	b := blocksOf(sample)
+	if b != nil && 2*b.size > len(sample) { // their own lines may look like documents
+		return b.notation()
+	}
 	e := rowsOf(sample)
 	if e == nil {
 		e = documentsOf(sample)
 	}
-	if e == nil {
-		return nil
+	switch {
+	case e != nil:
+		return &Notation{Name: "log of " + e.inner.Name, Title: e.inner.Title + " on lines of a log", Lines: true, Repeats: e.inner.Repeats, Parse: e.parse}
+	case b != nil:
+		return b.notation()
 	}
-	return &Notation{Name: "log of " + e.inner.Name, Title: e.inner.Title + " on lines of a log", Lines: true, Repeats: e.inner.Repeats, Parse: e.parse}
+	return nil
 }
 
 // rowsOf finds rows of one tick after the other at the ends of most lines.

@@ -7,7 +7,7 @@ import (
 )
 
 // erlangNotation is terms as ~p of Erlang and inspect of Elixir print them, one after the other. A tuple that begins with an atom
-// is a map with the atom as #type, and a list of pairs whose first elements are atoms is a map. A document {state, 20, #{…}}
+// is a map with the atom as #type, and a list of pairs that begin with different names is a map. A document {state, 20, #{…}}
 // has its number as the tick. Pids, ports, references and functions are of this run: nothing.
 func erlangNotation() Notation {
 	d := &termDialect{

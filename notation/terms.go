@@ -82,7 +82,7 @@ func (d *termDialect) reader(text []byte) *termReader {
 	return &termReader{termDialect: d, scanner: scanner{dialect: &d.scalars, text: text, at: bomLen(text)}}
 }
 
-// document reads the next document. It reports whether there is one. What is read of a document that ends too early is kept.
+// document reads the next document. It reports whether there is one. If the document ends too early, its begin is kept.
 func (r *termReader) document() (bool, error) {
 	r.terms, r.open = r.terms[:0], r.open[:0]
 	for {
@@ -462,7 +462,7 @@ func (g *giver) typeBefore(t *term) []byte {
 	return nil
 }
 
-// alternating gives terms of which each other is a name.
+// alternating gives terms: a name, its value, the next name, and so on.
 func (g *giver) alternating(x rest) {
 	for range x.items / 2 {
 		name := g.nameOf(x.at)
