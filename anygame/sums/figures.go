@@ -22,6 +22,7 @@ type figures struct {
 	distinct int
 	rises    int // steps to a larger value
 	falls    int
+	coarse   bool // many different values end with the same digits, as multiples of a number do
 	unlike   int  // steps to a value that is larger or smaller by more than a sixteenth
 	far      int  // of them those by more than a quarter
 	regular  bool // grows by regular steps, and goes back by at most a window
@@ -55,13 +56,26 @@ func figuresOf(values [][]byte) figures {
 		lengths = append(lengths, len(digits))
 		numbers = append(numbers, leading(digits, hex))
 	}
-	f.distinct = len(seen)
+	f.distinct, f.coarse = len(seen), areCoarse(seen)
 	if len(lengths) > 0 {
 		slices.Sort(lengths)
 		f.median = lengths[len(lengths)/2]
 	}
 	f.steps(numbers)
 	return f
+}
+
+// areCoarse reports whether a quarter of different values end with the same two digits. A hash function gives one of 256, or of
+// 100, the same; positions in fixed point, 00c8f800, often have zeros.
+func areCoarse(values map[string]struct{}) bool {
+	const fewest = 8
+	ends, most := map[string]int{}, 0
+	for v := range values {
+		end := v[max(0, len(v)-2):]
+		ends[end]++
+		most = max(most, ends[end])
+	}
+	return len(values) >= fewest && most >= fewest/2 && 4*most >= len(values)
 }
 
 // steps counts how the numbers go on.

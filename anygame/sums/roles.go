@@ -267,7 +267,7 @@ func findSums(columns []column, tick, rows int, named bool) (sums []int, worded 
 			near := !c.placed || i > tick && c.gap <= 1 || i == tick-1 && columns[tick].gap <= 1
 			counted := c.followed && f.letters == 0 // 123456789 bytes
 			random := f.scattered(rows, ticks, 6, 8) && 2*f.far >= f.rises+f.falls && f.distinct*5 >= ticks*4
-			if near && random && !counted && !c.glued && ticks >= 3 {
+			if near && random && !counted && !c.glued && !f.coarse && ticks >= 3 {
 				sums = append(sums, i)
 			}
 		}
@@ -291,7 +291,7 @@ func siblings(columns []column, sums []int, tick, rows int) []int {
 		near, form := columns[max(at, beside)].gap == 0, &columns[beside].figures
 		alike := f.letters > 0 && form.letters > 0 && f.short == f.long && form.short == form.long && f.short == form.short
 		alike = alike && 2*alikeRows(c.values, columns[beside].values) < rows
-		changes := f.integers == rows && 2*f.distinct >= columns[tick].figures.distinct && !f.regular && (rows < 8 || 10*f.rises <= 9*rows)
+		changes := f.integers == rows && !f.coarse && 2*f.distinct >= columns[tick].figures.distinct && !f.regular && (rows < 8 || 10*f.rises <= 9*rows)
 		if near && alike && changes && f.short >= 8 && vocabulary.Of(c.name) == vocabulary.Other {
 			sums = append(sums, at)
 		}

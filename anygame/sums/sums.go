@@ -167,6 +167,11 @@ func (p *Pattern) Seeds() bool {
 	})
 }
 
+// Nameless reports whether no word means a checksum on the lines of the pattern.
+func (p *Pattern) Nameless() bool {
+	return !slices.ContainsFunc(p.templates, func(t template) bool { return !t.vague || t.roles.steady })
+}
+
 // OnLines reports whether a checksum is on the line of its tick, and lines name no peers.
 func (p *Pattern) OnLines() bool { return p.form == nil && !p.peers }
 

@@ -3,14 +3,18 @@ package sums
 import (
 	"bytes"
 	"cmp"
+	"io"
 	"maps"
+	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/engine/messages"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -18,7 +22,34 @@ import (
 // A tick on a line also belongs to the lines below.
 type Values struct {
 	lines map[string]*valued // by their texts without values
+	ticks ticks              // how ticks are found
 	word  string             // for a tick
+	whole bool               // no value differs of the lines that all logs have at the same ticks, but those of machines
+	apart bool               // a value that counts differs
+}
+
+// Sampled reports that the logs have more than was learned from.
+func (v *Values) Sampled() { v.whole = false }
+
+// Deny reports whether values differ between logs whose checksums are always equal.
+func (v *Values) Deny(logs []Sample) bool {
+	return v.apart && !slices.ContainsFunc(logs, func(log Sample) bool {
+		return slices.ContainsFunc(log.Pattern.templates, func(t template) bool {
+			first, other := logs[0].Pattern.valuesOf(&t, logs[0].Text), log.Pattern.valuesOf(&t, log.Text)
+			for tick, value := range other {
+				if mine, ok := first[tick]; ok && mine != value {
+					return true
+				}
+			}
+			return false
+		})
+	})
+}
+
+// ticks is how lines show their ticks, besides words for them.
+type ticks struct {
+	short  bool           // a letter is the word, t=30: no line has another one
+	places map[string]int // of the ticks on lines that have no word for them, by their texts without values
 }
 
 // valued is a kind of lines, of one log until all are known.
@@ -43,9 +74,9 @@ const (
 // rollback, show no values.
 func LearnValues(logs [][]byte) *Values {
 	var all []map[string]*valued
-	v := &Values{lines: map[string]*valued{}}
+	v := &Values{lines: map[string]*valued{}, ticks: ticksOf(logs)}
 	for _, text := range logs {
-		l, lines := valuedLines{}, map[string]*valued{}
+		l, lines := valuedLines{ticks: v.ticks}, map[string]*valued{}
 		for _, line := range linesOf(text) {
 			if !l.take(line) {
 				continue
@@ -63,6 +94,7 @@ func LearnValues(logs [][]byte) *Values {
 		all = append(all, lines)
 	}
 	scopes := map[string]bool{}
+	v.whole = areWhole(all)
 	for _, key := range slices.Sorted(maps.Keys(all[0])) {
 		one, counts := all[0][key], false
 		scope := scopeOf(one.names)
@@ -71,9 +103,16 @@ func LearnValues(logs [][]byte) *Values {
 			if name == "" {
 				least = unrelated
 			}
+			decided := false
 			for _, other := range all[1:] {
-				least = min(least, one.role(other[key], place))
+				if role := one.role(other[key], place); role != undecided {
+					least, decided = min(least, role), true
+				}
 			}
+			if !decided {
+				least = unrelated
+			}
+			v.apart = v.apart || least == simulation && slices.ContainsFunc(all[1:], func(lines map[string]*valued) bool { return one.differs(lines[key], place) })
 			if one.names[place] = ""; least > unrelated {
 				one.names[place] = unused(name, func(name string) bool { return slices.Contains(one.names[:place], name) })
 			}
@@ -89,6 +128,82 @@ func LearnValues(logs [][]byte) *Values {
 		return nil
 	}
 	return v
+}
+
+// areWhole reports whether all values are equal of the lines that all logs have at the same ticks, and these are several values.
+// Where logs have half of some lines at the same ticks, the others may be missing because the states differ.
+func areWhole(all []map[string]*valued) bool {
+	const fewest = 3
+	from, to := commonTicks(all)
+	values := 0
+	for key, one := range all[0] {
+		for _, other := range all[1:] {
+			if other[key] == nil {
+				continue
+			}
+			switch together, equal := one.compare(other[key], from, to); {
+			case together && equal:
+				values += lists.Count(one.names, func(name string) bool { return name != "" && name != "text" })
+			case together || equal:
+				return false
+			}
+		}
+	}
+	return values >= fewest*(len(all)-1)
+}
+
+// commonTicks returns the first and the last tick that all logs may have.
+func commonTicks(all []map[string]*valued) (from, to uint64) {
+	to = math.MaxUint64
+	for _, lines := range all {
+		first, last := uint64(math.MaxUint64), uint64(0)
+		for _, one := range lines {
+			first, last = min(first, one.ticks[0]), max(last, one.ticks[len(one.ticks)-1])
+		}
+		from, to = max(from, first), min(to, last)
+	}
+	return from, to
+}
+
+// compare reports whether two logs have lines at the same of some ticks, and the same values on them. If they have only some at
+// the same ticks, it reports whether these are half of them.
+func (v *valued) compare(other *valued, from, to uint64) (together, equal bool) {
+	a, b := v.within(from, to), other.within(from, to)
+	fewer := min(a[1]-a[0], b[1]-b[0])
+	if fewer == 0 {
+		return false, false
+	}
+	if slices.Equal(v.ticks[a[0]:a[1]], other.ticks[b[0]:b[1]]) {
+		for i := range fewer {
+			for place, name := range v.names {
+				if name != "" && !bytes.Equal(v.values[a[0]+i][place], other.values[b[0]+i][place]) {
+					return true, false
+				}
+			}
+		}
+		return true, true
+	}
+	at := map[uint64]bool{}
+	for _, tick := range v.ticks[a[0]:a[1]] {
+		at[tick] = true
+	}
+	same := lists.Count(other.ticks[b[0]:b[1]], func(tick uint64) bool { return at[tick] })
+	return false, 2*same >= fewer
+}
+
+// differs reports whether the last values in a place of two logs' lines differ, at the last tick that both have.
+func (v *valued) differs(other *valued, place int) bool {
+	from, to := max(v.ticks[0], other.ticks[0]), min(v.ticks[len(v.ticks)-1], other.ticks[len(other.ticks)-1])
+	a, b := v.within(from, to), other.within(from, to)
+	n := min(a[1]-a[0], b[1]-b[0])
+	return n > 0 && !bytes.Equal(v.values[a[1]-1][place], other.values[b[1]-1][place])
+}
+
+// within returns where the lines of some ticks begin and end.
+func (v *valued) within(from, to uint64) [2]int {
+	a, _ := slices.BinarySearch(v.ticks, from)
+	b := sort.Search(len(v.ticks), func(i int) bool { return v.ticks[i] > to })
+	return [2]int{a, max(a, b)}
 }
 
 // scopeOf returns the name of a line by the names of its values: Random value of Random(0) = 4711, hp0 hp1 of hp0=3 hp1=4.
@@ -112,6 +227,7 @@ const (
 	unrelated  valueRole = iota // perhaps to something else
 	together                    // to the simulation if another value of the lines does
 	simulation                  // to the simulation
+	undecided                   // these logs do not show it, since the values are equal and change in no way that does
 )
 
 // role returns the role of the values in one place of the lines of two logs.
@@ -167,6 +283,8 @@ func (v *valued) role(other *valued, place int) valueRole {
 	switch {
 	case rare && ends && differ >= fewestLasting && healed == 0:
 		return together
+	case differ == 0 && other != nil && (falls*8 < rises+falls || equal < least || len(distinct) < min(3, least)):
+		return undecided
 	case falls*8 < rises+falls, equal < least, len(distinct) < min(3, least), healed > 6*differ && healed > fewestNews && differ > 0:
 		return unrelated
 	case equal >= fewestEqual && len(distinct) >= fewestDistinct:
@@ -185,6 +303,7 @@ type valuedLines struct {
 	names  []string // empty for values that do not count
 	ids    []string // of what the line is about
 	table  *records // the names of its columns, if the first line has them
+	ticks  ticks
 	begun  bool
 	tick   uint64
 	own    bool                 // it is on the line
@@ -236,7 +355,7 @@ func (l *valuedLines) take(line []byte) bool {
 			line = text
 		}
 	}
-	p.line = line[:min(len(line), maxLine)]
+	p.line = withoutPlace(line[:min(len(line), maxLine)])
 	p.tokens, p.names, p.peer = tokens(p.line, p.tokens[:0]), p.names[:0], -1
 	for i, t := range p.tokens {
 		if p.names = append(p.names, name{from: -1, qualifier: -1}); t.kind == number {
@@ -255,8 +374,12 @@ func (l *valuedLines) take(line []byte) bool {
 		case t.kind == number:
 			name = p.nameText(p.names[i])
 			kind := l.kindOf(name)
-			if tick, err := strconv.ParseUint(string(text), 10, 63); err == nil && kind.meaning == vocabulary.Tick && !p.hasUnit(i) && own == 0 {
-				own, l.word, l.key = tick+1, cmp.Or(l.word, name), append(l.key, 0)
+			short := l.ticks.short && shortTick(name) && p.line[t.from-1] == '='
+			if tick, err := strconv.ParseUint(string(text), 10, 63); err == nil && (kind.meaning == vocabulary.Tick || short) && !p.hasUnit(i) && own == 0 {
+				own, l.key = tick+1, append(l.key, 0)
+				if !short {
+					l.word = cmp.Or(l.word, name)
+				}
 				continue
 			}
 			if kind.id {
@@ -276,6 +399,11 @@ func (l *valuedLines) take(line []byte) bool {
 			continue
 		}
 		l.key, l.values, l.names = append(l.key, byte(t.kind)), append(l.values, text), append(l.names, name)
+	}
+	if place, ok := l.ticks.places[string(l.key)]; ok && own == 0 {
+		if tick, err := strconv.ParseUint(string(l.values[place]), 10, 63); err == nil {
+			own, l.names[place] = tick+1, ""
+		}
 	}
 	if l.own = own > 0; l.own {
 		if l.last == nil {
@@ -323,6 +451,123 @@ func (p *parsed) member(n name) name {
 	return p.named(at, at+1)
 }
 
+// between is a place of lines without a word for a tick whose numbers may be ticks: they never go back, and lie between the
+// ticks of the lines around them.
+type between struct {
+	last            uint64
+	seen, different int
+	broken          bool
+}
+
+// take takes the number of another line, after the line of a tick.
+func (b *between) take(text []byte, tick uint64) {
+	n, err := strconv.ParseUint(string(text), 10, 63)
+	b.broken = b.broken || err != nil || n < tick || b.seen > 0 && n < b.last
+	if b.seen++; b.seen == 1 || n > b.last {
+		b.different++
+	}
+	b.last = n
+}
+
+// ticksOf finds out how the lines of logs show their ticks.
+func ticksOf(logs [][]byte) ticks {
+	words := func(text []byte) bool {
+		l := valuedLines{}
+		return slices.ContainsFunc(linesOf(text), func(line []byte) bool { return l.take(line) && l.own })
+	}
+	if !slices.ContainsFunc(logs, words) {
+		return ticks{short: true}
+	}
+	return ticks{places: findTicked(logs)}
+}
+
+// findTicked finds the places with ticks on lines that have no word for them, "rnd 220 move idx=4", if other lines have one.
+func findTicked(logs [][]byte) map[string]int {
+	type place struct {
+		key string
+		at  int
+	}
+	const fewestDifferent = 8
+	var found map[place]bool
+	for _, text := range logs {
+		l, places := valuedLines{}, map[place]*between{}
+		var since []*between // the last line of a tick
+		for _, line := range linesOf(text) {
+			switch {
+			case !l.take(line) && !l.own:
+			case l.own:
+				for _, b := range since {
+					b.broken = b.broken || b.last > l.tick
+				}
+				since = since[:0]
+			default:
+				for i, text := range l.values {
+					at := place{string(l.key), i}
+					if places[at] == nil && len(places) < maxGroups {
+						places[at] = &between{}
+					}
+					if b := places[at]; b != nil && !b.broken {
+						b.take(text, l.tick)
+						since = append(since, b)
+					}
+				}
+			}
+		}
+		fit := map[place]bool{}
+		for at, b := range places {
+			fit[at] = !b.broken && b.seen >= fewestEqual && b.different >= fewestDifferent && (found == nil || found[at])
+		}
+		found = fit
+	}
+	out := map[string]int{}
+	for at, fits := range found {
+		if other, ok := out[at.key]; fits && (!ok || at.at < other) {
+			out[at.key] = at.at
+		}
+	}
+	return out
+}
+
+// withoutPlace returns a line without what precedes or follows the message in another way on each machine: a time, and the place
+// in the source code, main.js:88:12.
+func withoutPlace(line []byte) []byte {
+	line = bytes.TrimSpace(line)
+	for {
+		end := bytes.IndexByte(line, ' ')
+		if end < 0 || !isTime(line[:end]) && !isSource(line[:end]) {
+			break
+		}
+		line = bytes.TrimLeft(line[end:], " ")
+	}
+	if at := bytes.LastIndexByte(line, ' '); at > 0 && isSource(line[at+1:]) {
+		line = line[:at]
+	}
+	return line
+}
+
+// isTime reports whether a word is a time or a date: 12:00:01.250
+func isTime(word []byte) bool {
+	marks := 0
+	for i, c := range word {
+		if isClock(word, i, i-1) && isClock(word, i, i+1) {
+			marks++
+		} else if !isDigit(c) && strings.IndexByte("[].,:", c) < 0 {
+			return false
+		}
+	}
+	return marks >= 2
+}
+
+// isSource reports whether a word is a place in source code: main.js:88:12
+func isSource(word []byte) bool {
+	word = bytes.TrimRight(word, ":")
+	name := bytes.TrimRight(word, "0123456789:")
+	dot := bytes.LastIndexByte(name, '.')
+	return len(name) < len(word) && word[len(name)] == ':' && dot > 0 && len(name)-dot <= 5 && dot+1 < len(name) && !bytes.ContainsFunc(name[dot+1:], func(c rune) bool {
+		return c > 0x7f || !isLetter(byte(c))
+	})
+}
+
 // isClock reports whether a mark and a digit are at places, as in a time or date.
 func isClock(line []byte, mark, digit int) bool {
 	return min(mark, digit) >= 0 && max(mark, digit) < len(line) && strings.IndexByte(":/-", line[mark]) >= 0 && isDigit(line[digit])
@@ -330,16 +575,16 @@ func isClock(line []byte, mark, digit int) bool {
 
 // Format returns the format of logs with the values.
 func (v *Values) Format() tracediff.Format {
-	return engine.Lines{
+	f := engine.Lines{
 		Name: "values", Title: "log with values of ticks", Sniff: func([]byte) bool { return false },
 		Dialect: func(int) tracediff.Dialect {
 			return tracediff.Dialect{
-				Engine: "any game", File: "log with values", TickName: messages.TickName(strings.ToLower(v.word)), Values: true, Partial: true, Endless: true, Lossy: true,
+				Engine: "any game", File: "log with values", TickName: messages.TickName(cmp.Or(strings.ToLower(v.word), "tick")), Values: true, Partial: !v.whole, Endless: true, Lossy: true, Detail: tracediff.Path,
 				Covers: "values that change often and are equal in all logs for long; the first line that differs is no cause, and no checksum was found",
 			}
 		},
 		Parser: func(int) func([]byte, *tracediff.Checkpoint) bool {
-			l := &valuedLines{}
+			l := &valuedLines{ticks: v.ticks}
 			return func(line []byte, to *tracediff.Checkpoint) bool {
 				takes := l.take(plain(line))
 				one := v.lines[string(l.key)]
@@ -359,4 +604,63 @@ func (v *Values) Format() tracediff.Format {
 			}
 		},
 	}.Format()
+	f.Narrow = v.narrow
+	return f
+}
+
+// differ reports whether the values of one place differ between lines of one kind.
+func differ(lines []valuedLines, place int) bool {
+	return slices.ContainsFunc(lines, func(l valuedLines) bool { return !bytes.Equal(l.values[place], lines[0].values[place]) })
+}
+
+func valid(words []string) string { return strings.ToValidUTF8(strings.Join(words, " "), "\uFFFD") }
+
+// sharedOf returns the words that some lines have and that are no names of values: they show what the program did. Without
+// words it is the first value, if it is equal: it may be the number of a thing.
+func sharedOf(lines []valuedLines) (out []string) {
+	first := &lines[0]
+	for place, value := range first.values {
+		if name := first.names[place]; isLetter(value[0]) && (name == "text" || name == "") && !differ(lines, place) {
+			out = append(out, string(value))
+		}
+	}
+	if len(out) == 0 && len(first.names) > 1 && first.names[0] != "" && !differ(lines, 0) {
+		out = append(out, first.names[0], string(first.values[0]))
+	}
+	return out
+}
+
+// narrow adds to the first difference what its lines share, "A_Chase", and then the values that differ, "mobj 1".
+func (v *Values) narrow(sides []tracediff.Side) ([][]tracediff.Detail, error) {
+	lines := make([]valuedLines, len(sides))
+	for i := range sides {
+		if err := sides[i].SkipTo(sides[i].Value.Pos.Offset); err != nil {
+			return nil, err
+		}
+		text, err := io.ReadAll(io.LimitReader(sides[i].In, maxLine))
+		if err != nil {
+			return nil, err
+		}
+		line, _, _ := bytes.Cut(text, []byte("\n"))
+		lines[i].ticks = v.ticks
+		lines[i].take(plain(bytes.TrimRight(line, "\r")))
+		if i > 0 && !bytes.Equal(lines[i].key, lines[0].key) {
+			return nil, nil
+		}
+	}
+	shared := sharedOf(lines)
+	if len(shared) == 0 {
+		return nil, nil
+	}
+	out := make([][]tracediff.Detail, len(sides))
+	for i := range lines {
+		var text []string
+		for place, name := range lines[i].names {
+			if name != "" && differ(lines, place) {
+				text = append(text, name, string(lines[i].values[place]))
+			}
+		}
+		out[i] = []tracediff.Detail{{Text: valid(shared)}, {Text: valid(text)}}
+	}
+	return out, nil
 }

@@ -222,3 +222,145 @@ func TestRollbackValues(t *testing.T) {
 		t.Error("a rollback is not seen")
 	}
 }
+
+// traced compares logs by their values, and returns where the first values differ and what the peers have there, and whether all
+// values that matter were compared.
+func traced(t *testing.T, texts ...string) (first string, partial bool) {
+	t.Helper()
+	var logs [][]byte
+	for _, text := range texts {
+		logs = append(logs, []byte(text))
+	}
+	v := sums.LearnValues(logs)
+	if v == nil {
+		return "nothing", true
+	}
+	f := v.Format()
+	var traces []*tracediff.Trace
+	for i, text := range logs {
+		path := filepath.Join(t.TempDir(), fmt.Sprintf("peer%d.log", i))
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		list, err := tracediff.OpenForeign(files.Disk, path, &f, tracediff.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		traces = append(traces, list...)
+	}
+	r, err := tracediff.Compare(traces, tracediff.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if partial = r.Dialect().Partial; r.First == nil {
+		return "", partial
+	}
+	first = r.TickName(r.First.Tick)
+	for _, value := range r.First.Values {
+		for _, d := range value.Detail {
+			first += ", " + d.Text
+		}
+	}
+	return first, partial
+}
+
+// TestValuesOfTicks: what shows the tick of a line, and what the first difference is.
+func TestValuesOfTicks(t *testing.T) {
+	// drawn is a log of random numbers with the positions of things at each tenth tick.
+	drawn := func(from int) (out string) {
+		for tick := 1; tick <= 90; tick++ {
+			for call := range 2 {
+				thing := tick*3 + call
+				if tick >= from && call == 0 {
+					thing++
+				}
+				out += fmt.Sprintf("rnd %5d move idx=%d val=%d Wander thing#%d\n", tick, tick*2+call, tick*7919%251, thing%11)
+			}
+			if tick%10 == 0 {
+				out += fmt.Sprintf("tic %d mover0 x=%08x y=%08x health=%d\n", tick, tick*0x94c00&0xfffffff, tick*0x73400, 100-tick/9)
+			}
+		}
+		return out
+	}
+	// shown is a log in which a letter names the tick, as one of three browsers writes it.
+	shown := func(way, from int) (out string) {
+		for tick := 30; tick <= 2400; tick += 30 {
+			for cart := range 2 {
+				ammo := tick / 300
+				if tick >= from && cart == 1 {
+					ammo++
+				}
+				line := fmt.Sprintf(`[step] t=%d cart%d {"x":%d,"ammo":%d}`, tick, cart, tick*7919%800, ammo)
+				switch way {
+				case 1:
+					line = "loop.js:147 " + line
+				case 2:
+					line = fmt.Sprintf("16:04:%02d.%03d %s loop.js:147:11", tick/30%60, tick%997, line)
+				}
+				out += line + "\n"
+			}
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name    string
+		logs    []string
+		want    string
+		partial bool
+	}{
+		{"no word for the tick", []string{drawn(99), drawn(47)}, "tic 47, move Wander, thing 9, move Wander, thing 10", true},
+		{"in sync", []string{drawn(99), drawn(99)}, "", false},
+		{"in sync, with news of the machine", []string{drawn(99) + "resend 4 from node 2\n", "resend 9 from node 1\n" + drawn(99)}, "", false},
+		{"a machine's value at each tick", []string{
+			strings.ReplaceAll(drawn(99), " health=", " view=11 health="), strings.ReplaceAll(drawn(99), " health=", " view=12 health="),
+		}, "", true},
+		{"a letter for the tick", []string{shown(0, 9999), shown(1, 9999), shown(2, 990)}, "tick 990, cart 1, ammo 3, cart 1, ammo 3, cart 1, ammo 4", true},
+		{"a letter for the tick, in sync", []string{shown(0, 9999), shown(1, 9999), shown(2, 9999)}, "", false},
+	} {
+		if got, partial := traced(t, c.logs...); got != c.want || partial != c.partial {
+			t.Errorf("%s: %q, partial %v, expected %q, %v", c.name, got, partial, c.want, c.partial)
+		}
+	}
+}
+
+// TestFixedPoint: positions in fixed point are no checksums.
+func TestFixedPoint(t *testing.T) {
+	for step, want := range map[int]bool{0x94c00: false, 0x94c37: true} {
+		log := ""
+		for tick := 1; tick <= 40; tick++ {
+			log += fmt.Sprintf("tic %d mover0 x=%08x\n", tick, uint32(tick*tick*step*977))
+		}
+		if p := sums.Learn([]byte(log), "x"); (p != nil) != want {
+			t.Errorf("multiples of %x: learned %v, expected %v", step, p != nil, want)
+		}
+	}
+}
+
+// TestDeny: values that differ deny what nothing calls a checksum, if it is always equal.
+func TestDeny(t *testing.T) {
+	log := func(gold int, sum uint32) (out string) {
+		for tick := uint32(1); tick <= 90; tick++ {
+			out += fmt.Sprintf("step %d scene %08x\nstep %d roll %d gold %d\n", tick, tick*tick*2654435761+tick/60*sum, tick, tick*7919%1000, tick*613%997+tick/50*uint32(gold))
+		}
+		return out
+	}
+	for _, c := range []struct {
+		gold int
+		sum  uint32
+		want bool
+	}{{0, 0, false}, {7, 0, true}, {7, 5, false}} {
+		texts := [][]byte{[]byte(log(0, 0)), []byte(log(c.gold, c.sum))}
+		var samples []sums.Sample
+		for _, text := range texts {
+			p := sums.Learn(text, "x")
+			if p == nil || !p.Nameless() {
+				t.Fatalf("%+v: no checksum without a name", c)
+			}
+			samples = append(samples, sums.Sample{Pattern: p, Text: text})
+		}
+		v := sums.LearnValues(texts)
+		if v == nil || v.Deny(samples) != c.want {
+			t.Errorf("%+v: %v", c, v)
+		}
+	}
+}

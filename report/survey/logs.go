@@ -248,17 +248,19 @@ func (g *group) perhapsLog() bool {
 }
 
 // values reads the logs of a session without checksums and states as logs with values, if their values show it: those in
-// no notation, and others. A seed is no checksum.
+// no notation, and others. A seed is no checksum, nor is what nothing calls one if it is equal and the values are not.
 func (s *Survey) values(others []*group) {
 	var list []log
+	seeds := true
 	for _, l := range s.found {
 		if l.order != nil {
 			continue
 		}
-		if l.sums == nil || !l.sums.Seeds() || l.trace.Peers != nil {
+		if l.sums == nil || !l.sums.Seeds() && !l.sums.Nameless() || l.trace.Peers != nil {
 			return
 		}
 		list = append(list, l)
+		seeds = seeds && l.sums.Seeds()
 	}
 	for _, g := range slices.Concat(s.unread, others) {
 		text := g.notation == nil || slices.Contains(lineNotations, g.notation.Name)
@@ -277,16 +279,25 @@ func (s *Survey) values(others []*group) {
 		return
 	}
 	var texts [][]byte
+	var named []sums.Sample
+	whole := true
 	for _, l := range list {
-		text, err := s.read(l.path, s.sampleOf(l.path))
+		most := s.sampleOf(l.path)
+		text, err := s.read(l.path, most)
 		if err != nil {
 			return
 		}
-		texts = append(texts, text)
+		texts, whole = append(texts, text), whole && int64(len(text)) < most
+		if l.sums != nil {
+			named = append(named, sums.Sample{Pattern: l.sums, Text: text})
+		}
 	}
 	found := sums.LearnValues(texts)
-	if found == nil {
+	if found == nil || !seeds && !found.Deny(named) {
 		return
+	}
+	if !whole {
+		found.Sampled()
 	}
 	s.seen = states.Found{}
 	for _, l := range list {
