@@ -146,7 +146,9 @@ func (c *comparer) run() (res *Result, err error) {
 		}
 		info := &c.result.Traces[i]
 		*info = TraceInfo{Name: t.Name, File: t.File, Header: r.header, Grammar: r.grammar.kind, Dialect: t.Dialect, Packing: t.Packing, Empty: true}
-		c.peers = append(c.peers, &peer{n: i, r: r, info: info, trace: t})
+		p := &peer{n: i, r: r, info: info, trace: t}
+		p.last.Epoch = p.epoch(0)
+		c.peers = append(c.peers, p)
 	}
 	c.follow()
 	c.collectClaims()

@@ -86,7 +86,7 @@ func (c *comparer) peek(p *peer) error {
 				c.culprit = fmt.Sprintf("%s: %s goes back from tick %d to %d", p.info.File, rec.Pos, p.last.Number, tick)
 				return errRollback
 			}
-			at.Epoch++
+			at.Epoch = p.epoch(p.info.Epochs + 1)
 			c.newEpoch(p, rec, at)
 		}
 		if p.hurt {
@@ -95,6 +95,18 @@ func (c *comparer) peek(p *peer) error {
 		p.rec, p.at = rec, at
 	}
 	return nil
+}
+
+// epoch returns the number of the trace's epoch that begins after it went back so often.
+func (p *peer) epoch(n uint64) uint64 {
+	list := p.trace.Dialect.Epochs
+	if n < uint64(len(list)) {
+		return list[n]
+	}
+	if last := len(list) - 1; last > 0 {
+		return list[last] + n - uint64(last)
+	}
+	return n
 }
 
 // newEpoch warns that a trace starts a new epoch.

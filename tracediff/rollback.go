@@ -17,7 +17,7 @@ const maxKept = 64
 func (c *comparer) settled() error {
 	for _, p := range c.peers {
 		p.settling = &settler{
-			c: c, p: p, depth: c.opts.Rollback,
+			c: c, p: p, depth: c.opts.Rollback, epoch: p.epoch(0),
 			ticks: map[uint64]*passes{}, saves: map[uint64]saved{}, inputs: map[inputKey]saved{}, wrong: map[uint64]KeptGuess{},
 		}
 		p.info.Rollback = &p.settling.stats
@@ -335,7 +335,7 @@ func (s *settler) at(number uint64) *passes {
 // newEpoch begins an epoch because a checkpoint goes back further than a rollback may.
 func (s *settler) newEpoch(rec *Record) {
 	s.p.last = Tick{s.epoch, s.newest}
-	s.epoch++
+	s.epoch = s.p.epoch(s.p.info.Epochs + 1)
 	s.c.newEpoch(s.p, rec, Tick{s.epoch, rec.Checkpoint.Tick})
 	clear(s.ticks)
 	clear(s.saves)

@@ -90,6 +90,9 @@ type Dialect struct {
 	// Relative means that peer names depend on the peer that wrote the files, such as "local". The same name in two
 	// folders means different peers.
 	Relative bool
+	// Epochs are the epochs of a file with several matches, of which other files may have others. Nil means that the
+	// first is 0. After each that goes back to an earlier tick, the next one of them begins, and then those that follow.
+	Epochs []uint64
 	// Values means that sums are values from the game, not checksums of them.
 	Values bool
 	// Partial means that the sums are the values that were recognized, and others are not compared: where all are equal,

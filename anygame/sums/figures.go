@@ -6,6 +6,9 @@ import (
 	"strconv"
 )
 
+// rollback is by how many ticks a log may go back in one match, as comparisons have it.
+const rollback = 256
+
 // window is by how many ticks a log may go back to simulate them again.
 const window = 64
 
@@ -22,10 +25,11 @@ type figures struct {
 	distinct int
 	rises    int // steps to a larger value
 	falls    int
-	coarse   bool // many different values end with the same digits, as multiples of a number do
-	unlike   int  // steps to a value that is larger or smaller by more than a sixteenth
-	far      int  // of them those by more than a quarter
-	regular  bool // grows by regular steps, and goes back by at most a window
+	coarse   bool   // many different values end with the same digits, as multiples of a number do
+	unlike   int    // steps to a value that is larger or smaller by more than a sixteenth
+	far      int    // of them those by more than a quarter
+	back     uint64 // the largest step to a smaller value
+	regular  bool   // grows by regular steps, and goes back by at most a window
 }
 
 func figuresOf(values [][]byte) figures {
@@ -81,7 +85,6 @@ func areCoarse(values map[string]struct{}) bool {
 // steps counts how the numbers go on.
 func (f *figures) steps(numbers []uint64) {
 	strides := map[uint64]int{}
-	back := uint64(0)
 	for i := 1; i < len(numbers); i++ {
 		a, b := numbers[i-1], numbers[i]
 		if b > a {
@@ -89,7 +92,7 @@ func (f *figures) steps(numbers []uint64) {
 			strides[b-a]++
 		} else if b < a {
 			f.falls++
-			back = max(back, a-b)
+			f.back = max(f.back, a-b)
 		}
 		if diff := max(a, b) - min(a, b); diff > max(a, b)/16 {
 			f.unlike++
@@ -98,7 +101,7 @@ func (f *figures) steps(numbers []uint64) {
 			}
 		}
 	}
-	f.regular = len(numbers) >= 3 && f.distinct >= 3 && regular(strides, f.rises) && f.rises > f.falls && back <= window
+	f.regular = len(numbers) >= 3 && f.distinct >= 3 && regular(strides, f.rises) && f.rises > f.falls && f.back <= window
 }
 
 // regular reports whether half of some steps are the same one, and nearly all others a few of these, as where lines are

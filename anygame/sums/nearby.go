@@ -165,7 +165,10 @@ func (p *Pattern) readNearby(side *tracediff.Side, before int64) (*nearbyLog, er
 			own, ok = l.tick, true
 		}
 		if ok && own != tick {
-			clear(nth)
+			if clear(nth); own < tick && tick-own > rollback { // another match
+				clear(log.kinds)
+				log.order, log.equal = nil, 0
+			}
 			tick = own
 		}
 		if begin > at && tick > log.tick {

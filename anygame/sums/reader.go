@@ -98,7 +98,7 @@ func (r *reader) Dialect() tracediff.Dialect {
 	// A dump with the same number, if there is one, was written at the same moment: its tick is a state point.
 	return tracediff.Dialect{
 		Engine: "any game", File: "log with checksums", TickName: r.pattern.tickName(), Endless: true, Lossy: true, AtPoint: true,
-		Partial: r.pattern.Seeds(), Detail: tracediff.Path,
+		Partial: r.pattern.Seeds(), Epochs: r.pattern.epochs, Detail: tracediff.Path,
 	}
 }
 

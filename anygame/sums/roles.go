@@ -34,6 +34,7 @@ type roles struct {
 	tickWord string
 	rivals   []string // names of columns that may be the tick
 	tickHex  bool
+	restarts bool // ticks go back by more than a rollback does
 	points   []point
 	peer     int // number of the slot, -1 if there is none
 	peerWord string
@@ -108,7 +109,7 @@ func resolve(columns []column, how choice) (roles, bool) {
 		return r, false
 	}
 	tick := &columns[r.tick]
-	r.tickHex = tick.figures.letters > 0
+	r.tickHex, r.restarts = tick.figures.letters > 0, tick.figures.back > rollback
 	named := false // there is a word for a tick
 	if vocabulary.Of(tick.name) == vocabulary.Tick || shortTick(tick.name) {
 		named = true

@@ -38,6 +38,8 @@ type Pattern struct {
 	templates []template
 	peers     bool     // some templates name a peer
 	rivals    []string // the names of numbers that may be the tick, if a line has several
+	restarts  bool     // ticks begin again, perhaps with another match
+	epochs    []uint64 // see [Align]
 }
 
 // lineForm makes the text that templates match out of lines of another form. It belongs to one reader.
@@ -89,7 +91,8 @@ func learn(sample []byte, how choice) *Pattern {
 		return nil
 	}
 	named := func(t template) bool { return t.roles.peer >= 0 }
-	out := &Pattern{form: form, templates: list, peers: slices.ContainsFunc(list, named)}
+	restarts := func(t template) bool { return t.roles.restarts }
+	out := &Pattern{form: form, templates: list, peers: slices.ContainsFunc(list, named), restarts: slices.ContainsFunc(list, restarts)}
 	for _, t := range list {
 		for _, name := range t.roles.rivals {
 			if !slices.Contains(out.rivals, name) {

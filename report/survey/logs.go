@@ -229,13 +229,13 @@ func (s *Survey) confirm() {
 				continue
 			}
 			if pattern != l.sums {
-				format := pattern.Format()
-				l.sums, l.trace.Read, l.trace.Sniff, l.trace.Peers = pattern, format.Read, format.Sniff, format.Peers
+				l.use(pattern)
 			}
 		}
 		kept = append(kept, l)
 	}
 	s.found = kept
+	s.align()
 	if len(s.found) == 1 {
 		s.alone(&s.found[0])
 	}
@@ -319,8 +319,39 @@ func (s *Survey) alone(l *log) {
 		return
 	}
 	if p := sums.LearnAlone(sample); p != nil {
-		format := p.Format()
-		l.sums, l.trace.Read, l.trace.Sniff, l.trace.Peers = p, format.Read, format.Sniff, format.Peers
+		l.use(p)
+	}
+}
+
+// use reads a log by another pattern.
+func (l *log) use(p *sums.Pattern) {
+	format := p.Format()
+	l.sums, l.trace.Read, l.trace.Sniff, l.trace.Peers, l.trace.Narrow = p, format.Read, format.Sniff, format.Peers, format.Narrow
+}
+
+// align finds which matches of logs with several of them are the same.
+func (s *Survey) align() {
+	if !slices.ContainsFunc(s.found, func(l log) bool { return l.sums != nil && l.sums.Restarts() }) {
+		return
+	}
+	var list []*log
+	var samples []sums.Sample
+	for i := range s.found {
+		l := &s.found[i]
+		if l.sums == nil || l.trace.Peers != nil {
+			continue
+		}
+		text, err := s.read(l.path, s.sampleOf(l.path))
+		if err != nil {
+			return
+		}
+		list, samples = append(list, l), append(samples, sums.Sample{Pattern: l.sums, Text: text})
+	}
+	sums.Align(samples)
+	for i, l := range list {
+		if samples[i].Pattern != l.sums {
+			l.use(samples[i].Pattern)
+		}
 	}
 }
 

@@ -1,0 +1,83 @@
+package sums_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/anygame/sums"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// playedMatch writes a match of some ticks. From bad on the checksums are others.
+func playedMatch(seed, ticks, bad int) (out string) {
+	for tick := 4; tick <= ticks; tick += 4 {
+		sum := uint32(tick*tick*7919+seed*104729) * 2654435761
+		if tick >= bad {
+			sum ^= 0x70f1
+		}
+		out += fmt.Sprintf("[net] step %d crc=%08x\n", tick, sum)
+	}
+	return out + "[lobby] back\n"
+}
+
+// TestAlign: matches are compared with the same matches of other logs, whatever was missed before them.
+func TestAlign(t *testing.T) {
+	const never = 1 << 20
+	first, second, third := playedMatch(1, 900, never), playedMatch(2, 800, never), playedMatch(3, 700, never)
+	both := first + second
+	for _, c := range []struct {
+		name string
+		logs []string
+		want string
+	}{
+		{"all have all", []string{both, both, both}, ""},
+		{"one missed the first", []string{both, both, second}, ""},
+		{"one missed the first, and is the first log", []string{second, both}, ""},
+		{"one missed the second", []string{first + second + third, first + third}, ""},
+		{"one began in the middle of the second", []string{both, second[len(second)/2:]}, ""},
+		{"one has another match only", []string{both, third}, ""},
+		{"two have other matches", []string{both, third, playedMatch(4, 400, never)}, ""},
+		{"the second differs", []string{both, playedMatch(2, 800, 404)}, "404 of epoch 1"},
+		{"the first differs, and one missed it", []string{both, playedMatch(1, 900, 600) + second, second}, "600"},
+		{"the second differs at once", []string{both, first + playedMatch(2, 800, 0)}, "4 of epoch 1"},
+		{"both differ at once", []string{both, playedMatch(5, 900, never) + playedMatch(6, 800, never)}, "4"},
+	} {
+		var samples []sums.Sample
+		for _, log := range c.logs {
+			p := sums.Learn([]byte(log), "x")
+			if p == nil || p.Restarts() != (strings.Count(log, "back") > 1) {
+				t.Fatalf("%s: %v", c.name, p)
+			}
+			samples = append(samples, sums.Sample{Pattern: p, Text: []byte(log)})
+		}
+		sums.Align(samples)
+		var traces []*tracediff.Trace
+		for i, s := range samples {
+			path := filepath.Join(t.TempDir(), fmt.Sprintf("peer%d.log", i))
+			if err := os.WriteFile(path, s.Text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f := s.Pattern.Format()
+			list, err := tracediff.OpenForeign(files.Disk, path, &f, tracediff.ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			traces = append(traces, list...)
+		}
+		r, err := tracediff.Compare(traces, tracediff.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if r.First != nil {
+			got = r.First.Tick.String()
+		}
+		if got != c.want {
+			t.Errorf("%s: differs at %q, expected %q", c.name, got, c.want)
+		}
+	}
+}
