@@ -17,6 +17,11 @@ type sections struct {
 	name  string          // of the tick
 	forms map[string]bool // of the lines that are read; others are passed over
 	below bool            // as are all lines with more indentation than a head
+	// block is set if the lines of a section are those with indentation right below its head. What comes after another line is
+	// something else, such as the call stack of the head or of an error.
+	block bool
+	// fractions are the names of values that have a decimal point in some log. Another log may have a comma there.
+	fractions map[string]bool
 }
 
 // stampBegin finds the time and the level before a line of a log.
@@ -113,6 +118,13 @@ func (s *sections) learn(sample []byte) bool {
 		sections, last, lines, indented int
 		record                          bool
 	}
+	if s.fractions == nil {
+		s.fractions = map[string]bool{}
+	}
+	before := s.block
+	if s.block = s.hasBlocks(sample); s.forms != nil && s.block != before {
+		return false
+	}
 	forms := map[string]*seen{}
 	heads, body := 0, 0
 	var things, again, all = map[string]int{}, 0, 0 // the last section of each thing, those that come again, and all
@@ -127,6 +139,11 @@ func (s *sections) learn(sample []byte) bool {
 			return
 		}
 		form, thing := formOf(&row, line, &names)
+		eachFraction(line, func(name []byte, mark int) {
+			if line[mark] == '.' && len(s.fractions) < maxKinds {
+				s.fractions[string(name)] = true
+			}
+		})
 		body++
 		f := forms[form]
 		if f == nil {
@@ -164,13 +181,53 @@ func (s *sections) learn(sample []byte) bool {
 	return heads >= fewestSections && records > 0 && records >= heads && 2*lines >= body && 2*records >= lines && 3*again >= 2*(all-records/heads)
 }
 
-// each gives the lines of a log that are not empty, without stamps, and whether each is a head.
+// each gives the lines of a log that are not empty, without stamps, and whether each is a head. It gives only those of blocks if
+// the log has blocks.
 func (s *sections) each(text []byte, do func(line []byte, head bool)) {
+	over := false
 	for line := range bytes.Lines(text) {
 		if line = unstamped(line); len(bytes.TrimSpace(line)) > 0 {
-			do(line, s.isHead(line))
+			head := s.isHead(line)
+			if over = !head && (over || s.block && indentOf(line) == 0); !over {
+				do(line, head)
+			}
 		}
 	}
+}
+
+// hasBlocks reports whether nearly all heads have a line with indentation below, and no lines like those below come after
+// another line of the section.
+func (s *sections) hasBlocks(sample []byte) bool {
+	heads, blocks, lines, names := 0, 0, 0, 0
+	over := false
+	within, after := map[string]bool{}, map[string]bool{}
+	row := row{numbered: true}
+	s.block = false
+	s.each(sample, func(line []byte, head bool) {
+		if head {
+			heads++
+			over, lines, names = false, 0, 0
+			return
+		}
+		over = over || indentOf(line) == 0
+		if lines++; lines == 1 && !over {
+			blocks++
+		}
+		if heads == 0 || indentOf(line) == 0 || len(within)+len(after) > maxKinds {
+			return
+		}
+		if form, _ := formOf(&row, line, &names); over {
+			after[form] = true
+		} else {
+			within[form] = true
+		}
+	})
+	for form := range within {
+		if after[form] {
+			return false
+		}
+	}
+	return heads > 0 && 10*blocks >= 9*heads
 }
 
 // formOf returns what lines of one form have in common, and the thing that a line is about, empty for a line without several
@@ -205,19 +262,28 @@ func formOf(r *row, line []byte, names *int) (form, thing string) {
 func (s *sections) parse(text []byte, to Sink) error {
 	p := rowsParser{text: bytes.Clone(text), sections: s, heads: map[int]bool{}, row: row{numbered: true}, document: document{to: to}}
 	names, count, before, last := 0, 0, 0, 0
+	over := false // the block of the section
 	for at := 0; at < len(text); {
 		begin := at
 		var line []byte
 		line, at = lineAt(text, at)
 		rest := unstamped(line)
 		keep := s.isHead(rest)
+		blank := len(bytes.TrimSpace(rest)) == 0
+		over = !keep && (over || s.block && !blank && indentOf(rest) == 0)
 		if keep {
 			p.heads[begin] = true
 			names, before, count, last = 0, count, 0, begin
-		} else if len(p.heads) > 0 && len(bytes.TrimSpace(rest)) > 0 {
+		} else if len(p.heads) > 0 && !blank && !over {
 			form, _ := formOf(&p.row, rest, &names)
 			if keep = s.forms[form] || s.below && indentOf(rest) > 0; keep {
 				count++
+				from := begin + len(bytes.TrimRight(line, "\r\n \t")) - len(rest)
+				eachFraction(rest, func(name []byte, mark int) {
+					if s.fractions[string(name)] {
+						p.text[from+mark] = '.'
+					}
+				})
 			}
 		}
 		end := len(line)
@@ -233,6 +299,36 @@ func (s *sections) parse(text []byte, to Sink) error {
 	}
 	p.run()
 	return nil
+}
+
+// eachFraction gives the names of the values of a line that have digits on both sides of a point or comma, and nothing else:
+// x=0.88, or x=0,88 where a machine writes decimal commas. Mark is the place of the point or comma.
+func eachFraction(line []byte, do func(name []byte, mark int)) {
+	for i := 0; i < len(line); i++ {
+		if line[i] != '=' {
+			continue
+		}
+		begin := i
+		for begin > 0 && (isWordByte(line[begin-1])) {
+			begin--
+		}
+		at, mark, marks := i+1, 0, 0
+		for at < len(line) && line[at] == ' ' {
+			at++
+		}
+		if at < len(line) && line[at] == '-' {
+			at++
+		}
+		from := at
+		for ; at < len(line) && (line[at]-'0' <= 9 || line[at] == '.' || line[at] == ','); at++ {
+			if line[at]-'0' > 9 {
+				mark, marks = at, marks+1
+			}
+		}
+		if over := at == len(line) || line[at] == ' '; begin < i && over && marks == 1 && mark > from && mark+1 < at {
+			do(line[begin:i], mark)
+		}
+	}
 }
 
 // isHead reports whether a line is a head.

@@ -141,3 +141,33 @@ func FuzzSections(f *testing.F) {
 		}
 	})
 }
+
+// TestSectionBlocks: what follows the block below a head is something else, and a machine may write decimal commas.
+func TestSectionBlocks(t *testing.T) {
+	log := func(random *rand.Rand, mark string) (out string) {
+		for tick := 1; tick <= 20; tick++ {
+			out += fmt.Sprintf("[sync] -- tick %d -- hash %d\n  gold=%d lives=20\n", tick*5, tick*7919, tick*3)
+			for id := 1; id <= 1+tick%3; id++ {
+				out += fmt.Sprintf("  Mob#%d x=%d%s%04d y=-7%s25 hp=%d cell=4,%d\n", id, tick, mark, tick*317%10000, mark, 90-id, tick)
+			}
+			out += "Some.Engine.Log:Write(String)\nSome.Game.Sync:Dump(World)\n \n(Filename: C:\\build\\log.cpp Line: 45)\n\n"
+			if random.IntN(4) == 0 {
+				out += fmt.Sprintf("NullError: no object\n  at Some.Game.Hint.Update () [0x%05x] in <%d>:0\n", random.IntN(999), random.IntN(9))
+			}
+		}
+		return out
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	point, comma := log(random, "."), log(random, ",")
+	n := Sections([]byte(comma), []byte(point), []byte(comma))
+	if n == nil {
+		t.Fatal("not read")
+	}
+	one, other := scalarsOf(t, n, point), scalarsOf(t, n, comma)
+	if one != other {
+		t.Errorf("a log with decimal commas differs:\n%.400s\n%.400s", one, other)
+	}
+	if !strings.Contains(one, "x=20.6340\n") || strings.Contains(one, "Filename") || strings.Contains(one, "Hint") || strings.Contains(one, "4.20") {
+		t.Error(one[max(0, len(one)-600):])
+	}
+}
