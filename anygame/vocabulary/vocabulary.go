@@ -29,8 +29,10 @@ var lists = []struct {
 	words   string
 }{
 	{Tick, "tick ticks tic frame frm turn step cycle beat iteration simtick simframe simstep gametick gameframe gameturn " +
-		"netframe nettick framecount tickcount framenum frameno framenumber ticknum tickno ticknumber turnnumber timestep lockstep"},
-	{Sum, "checksum chksum cksum csum hash crc digest md sha fletcher adler xxh xxhash fnv murmur blake siphash checksums"},
+		"netframe nettick framecount tickcount framenum frameno framenumber ticknum tickno ticknumber turnnumber timestep lockstep " +
+		"takt runde tour trame turno tura tur такт кадр ход"},
+	{Sum, "checksum chksum cksum csum hash crc digest md sha fletcher adler xxh xxhash fnv murmur blake siphash checksums " +
+		"prüfsumme prüfsummen pruefsumme pruefsummen хеш хэш"},
 	{WeakSum, "sum sync check rng random rand rnd state prng seed root"},
 	{Player, "player peer client user slot owner seat machine node sender plr"},
 	{Measure, "size len length bytes kb mb time ms us ns sec secs seconds interval period ping latency fps rate total port " +

@@ -9,8 +9,8 @@ import (
 
 func TestOf(t *testing.T) {
 	for meaning, names := range map[vocabulary.Meaning]string{
-		vocabulary.Tick:    "tick Frame TURN simFrame net_frame frame_number tickCount turnNo hash_frame GameTick current_tick netFrameIdx",
-		vocabulary.Sum:     "hash checksum CRC crc32 sha256 md5 stateHash sync_hash frame_checksum fnv1a xxh64 syncChecksum statehash StateHash64",
+		vocabulary.Tick:    "tick Frame TURN simFrame net_frame frame_number tickCount turnNo hash_frame GameTick current_tick netFrameIdx Takt tur Такт",
+		vocabulary.Sum:     "hash checksum CRC crc32 sha256 md5 stateHash sync_hash frame_checksum fnv1a xxh64 syncChecksum statehash StateHash64 Prüfsummen ХЕШ",
 		vocabulary.WeakSum: "sync rng random_state rngState sum",
 		vocabulary.Player:  "player player_id peer clientNumber Slot",
 		vocabulary.Measure: "frame_time tickRate hash_size ms ping player_count uuid ptr hashCount",

@@ -229,7 +229,7 @@ func (s *Survey) assemble(folder []*group) {
 }
 
 // untimed reports whether files have no tick, and are settings and the like: states in a folder below theirs have ticks, or
-// files next to them or below have ticks or checksums, and theirs show nothing of a state.
+// files or logs next to them or below have ticks or checksums, and theirs show nothing of a state.
 func (s *Survey) untimed(g *group) bool {
 	below := g.dir + string(filepath.Separator)
 	if g.given || g.kind != description.Undescribed || g.timed() {
@@ -245,8 +245,11 @@ func (s *Survey) untimed(g *group) bool {
 			where = "files next to it have"
 		}
 	}
-	if where == "" && g.isSettings() && slices.ContainsFunc(s.found, func(l log) bool { return l.trace != nil && l.group.dir == g.dir }) {
-		where = "log next to it has"
+	logged := func(l log) bool {
+		return l.trace != nil && strings.HasPrefix(l.group.dir+string(filepath.Separator), below)
+	}
+	if where == "" && g.isSettings() && slices.ContainsFunc(s.found, logged) {
+		where = "log next to it or below has"
 	}
 	if where == "" {
 		return false

@@ -55,6 +55,10 @@ func found(t *testing.T, dir string) (list []string) {
 const state = `{"tick": %d, "units": [{"id": 1, "hp": %d}, {"id": 2, "hp": 7}]}`
 
 func TestNames(t *testing.T) {
+	log := ""
+	for tick := uint32(1); tick < 40; tick++ {
+		log += fmt.Sprintf("Takt %d Prüfsummen: felder=%08x markt=%08x\n", 20*tick, tick*2654435761, tick*tick*2654435761)
+	}
 	untimed := `{"units": [{"id": 1, "hp": 3}, {"id": 2, "hp": 7}]}`
 	for _, c := range []struct {
 		name  string
@@ -98,6 +102,7 @@ func TestNames(t *testing.T) {
 			"b/s_1.json": "?", "b/s_2.json": fmt.Sprintf(state, 2, 3), "b/s_3.json": fmt.Sprintf(state, 3, 3)},
 			" 1 a/s_1.json\n 1 b/s_1.json\n 2 a/s_2.json\n 2 b/s_2.json\n 3 a/s_3.json\n 3 b/s_3.json"},
 		{"a known format beside them", map[string]string{"s_1.json": fmt.Sprintf(state, 1, 3), "s_2.json": fmt.Sprintf(state, 2, 3), "order-log.bin": "\x89DOL\r\n\x1a\nnothing"}, ""},
+		{"settings above logs", map[string]string{"a/wahl.properties": "breite=1920\nton=7\n", "a/logs/x.log": log, "b/wahl.properties": "breite=800\nton=9\n", "b/logs/x.log": log}, ""},
 		{"settings of one program", map[string]string{"package.json": `{"name": "x", "version": "1.0.0"}`, "notes.txt": "nothing\n", "list.csv": "a,b\n1,2\n3,4\n"}, ""},
 	} {
 		if got := strings.Join(found(t, write(t, c.texts)), "\n"); got != c.want {
