@@ -20,6 +20,7 @@ var passes = []struct {
 	{"tick %[2]d (%[1]s) hash 0x%[3]s", [3]string{"geschätzt", "nochmal", "endgültig"}}, // in words that nobody knows
 	{"frame=%[2]d attempt=%[1]s crc=%[3]s", [3]string{"1", "2", "3"}},
 	{"[%[1]s] frame %[2]d hash %[3]s", [3]string{"predicted", "resim", "confirmed"}},
+	{"[20.11.43:016][ 20]NetRollback: %[1]s Frame=%[2]d Checksum=0x%[3]s", [3]string{"Verbose: Predict", "Verbose:   Resim", "Confirm"}},
 }
 
 // rollback writes the log of a peer that guesses, of ticks from 1 to 200. From a tick on its final checksums are others.

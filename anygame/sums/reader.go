@@ -88,6 +88,8 @@ func newReader(p *Pattern, r io.Reader, name string, peer int) *reader {
 	if p.form != nil {
 		out.form = p.form.fork()
 	}
+	out.around[0].pass = unknown
+	out.around[0].passes = slices.ContainsFunc(p.templates, func(t template) bool { return t.passes })
 	out.plain = p.form == nil && !slices.ContainsFunc(p.templates, isOdd)
 	return out
 }
@@ -259,13 +261,23 @@ type surroundings struct {
 	text  []byte
 	phase tracediff.Phase
 	told  complaint
+	// pass is the phase by other words, if these count.
+	pass   tracediff.Phase
+	passes bool
 }
 
 // judge returns the phase that a part of a line names, and whether it is a complaint.
 func (s *surroundings) judge(part []byte) (tracediff.Phase, complaint) {
-	if s.phase != unknown || !textsearch.Alike(s.text, part) {
+	alike := textsearch.Alike(s.text, part)
+	if s.phase != unknown || !alike {
 		s.text = append(s.text[:0], part...)
 		s.told, s.phase = complains(part), phaseIn(part)
+	}
+	if s.passes && !alike {
+		s.pass = passIn(part)
+	}
+	if s.passes && s.phase == unknown {
+		return s.pass, s.told
 	}
 	return s.phase, s.told
 }
@@ -313,7 +325,7 @@ func (r *reader) points(n int, phase tracediff.Phase) bool {
 		clear(r.nth)
 	}
 	r.step(tick)
-	named := roles.phase >= 0 || phase != unknown
+	named := roles.phase >= 0 || phase != unknown || t.final
 	if roles.final != "" {
 		phase = tracediff.Predicted
 		if string(r.matched.values[roles.phase]) == roles.final {

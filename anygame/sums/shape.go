@@ -22,6 +22,9 @@ type template struct {
 	// another of these forms has it when it is confirmed.
 	twin  int
 	guess bool
+	final bool // it has the confirmed one
+	// passes is set if words before the values show the pass over the tick.
+	passes bool
 }
 
 // matched is a line that has a template.

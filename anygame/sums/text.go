@@ -527,7 +527,7 @@ func accept(list []*group, lines int, how choice) []template {
 	slices.SortStableFunc(list, func(a, b *group) int { return b.seen - a.seen })
 	var out []template
 	var groups []*group // of out
-	taken := map[string]bool{}
+	taken := map[string]*group{}
 	for _, g := range list {
 		few := g.seen < 3 && lines > 2
 		most := min(g.seen, maxRows)
@@ -548,10 +548,13 @@ func accept(list []*group, lines int, how choice) []template {
 			continue
 		}
 		key := form.String()
-		if taken[key] {
+		if same := taken[key]; same != nil { // only the words before its values are others
+			i := slices.Index(groups, same)
+			a, b := passIn(same.line), passIn(g.line)
+			out[i].passes = out[i].passes || a != b && a != unknown && b != unknown
 			continue
 		}
-		taken[key] = true
+		taken[key] = g
 		out = append(out, template{text: form, roles: r, fixed: fixed, others: told, vague: r.steady || isVague(g.line), crowded: isCrowded(g.line, &r)})
 		groups = append(groups, g)
 	}
@@ -579,12 +582,30 @@ func pair(list []template, groups []*group) {
 	}
 	for i := range list {
 		confirmed := func(k int) bool {
-			return list[k].twin == list[i].twin && phaseIn(groups[k].line) == tracediff.Confirmed
+			return list[k].twin == list[i].twin && passIn(groups[k].line) == tracediff.Confirmed
 		}
+		list[i].final = list[i].twin > 0 && confirmed(i)
 		for k := range list {
 			list[i].guess = list[i].guess || list[i].twin > 0 && !confirmed(i) && confirmed(k)
 		}
 	}
+}
+
+// passIn returns the phase that a part of a line names by any word for a pass over the tick: Predict, Resim, Confirm. The last one
+// counts, since an earlier one may be the name of the logger.
+func passIn(part []byte) tracediff.Phase {
+	phase := phaseIn(part)
+	if phase != unknown {
+		return phase
+	}
+	for _, t := range tokens(part[:min(len(part), maxLine)], nil) {
+		if text := string(part[t.from:t.to]); t.kind == word && isPhase(text) {
+			if phase = tracediff.Predicted; hasPart(text, settled) {
+				phase = tracediff.Confirmed
+			}
+		}
+	}
+	return phase
 }
 
 // single reports whether the lines of a template have one checksum of the whole state.
