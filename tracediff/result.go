@@ -229,8 +229,10 @@ const maxGaps = 1 << 12
 // gap notes that the trace lacks a tick. seen is the last tick that it has.
 func (t *TraceInfo) gap(tick, seen Tick) {
 	if n := len(t.Gaps); n > 0 && (seen.Before(t.Gaps[n-1].First) || n == maxGaps) {
-		t.Gaps[n-1].Last = tick
-		t.Gaps[n-1].Ticks++
+		if t.Gaps[n-1].Last != tick { // it may lack several checkpoints of a tick
+			t.Gaps[n-1].Last = tick
+			t.Gaps[n-1].Ticks++
+		}
 		return
 	}
 	t.Gaps = append(t.Gaps, Gap{First: tick, Last: tick, Ticks: 1})

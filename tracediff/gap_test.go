@@ -1,0 +1,20 @@
+package tracediff
+
+import "testing"
+
+// TestGap: a tick of which several checkpoints are missing is one.
+func TestGap(t *testing.T) {
+	var info TraceInfo
+	for range 4 {
+		info.gap(Tick{Number: 345}, Tick{Number: 340})
+	}
+	if len(info.Gaps) != 1 || info.Gaps[0].Ticks != 1 || !info.Gaps[0].Brief() {
+		t.Errorf("%+v", info.Gaps)
+	}
+	for _, tick := range []uint64{350, 355} {
+		info.gap(Tick{Number: tick}, Tick{Number: 340})
+	}
+	if g := info.Gaps[0]; g.Ticks != 3 || g.Brief() {
+		t.Errorf("%+v", g)
+	}
+}
