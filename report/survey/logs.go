@@ -540,7 +540,9 @@ func (s *Survey) logFormats() (out []engine.Format) {
 			}
 		}
 		peer := ""
-		if beside > 1 || s.page != nil {
+		if s.rotated(l) {
+			peer = filepath.Base(l.group.dir)
+		} else if beside > 1 || s.page != nil {
 			peer = s.peerOf(l)
 		}
 		f := l.format(peer)
@@ -553,6 +555,31 @@ func (s *Survey) logFormats() (out []engine.Format) {
 		}
 	}
 	return out
+}
+
+// rotated reports whether the logs of a folder are parts of one, and so are those of other folders: game.log and game.1.log.
+func (s *Survey) rotated(l log) bool {
+	stem, parts := stemOf(l.path), map[string]int{} // by folder
+	for _, other := range s.found {
+		switch same := stemOf(other.path) == stem; {
+		case (other.trace == nil) != (l.trace == nil):
+		case same:
+			parts[other.group.dir]++
+		case other.group.dir == l.group.dir:
+			return false
+		}
+	}
+	most := 0
+	for _, n := range parts {
+		most = max(most, n)
+	}
+	return most > 1 && len(parts) > 1
+}
+
+// stemOf returns the name of a file without the numbers between its points.
+func stemOf(path string) string {
+	parts := strings.Split(filepath.Base(path), ".")
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return strings.Trim(part, "0123456789") == "" }), ".")
 }
 
 // one returns one format for all similar logs: each is read in its own way.

@@ -1,0 +1,53 @@
+package survey_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/report/survey"
+)
+
+// TestRotatedLogs: parts of logs belong to the peers that folders name, and other logs of a folder to peers of their names.
+func TestRotatedLogs(t *testing.T) {
+	part := func(from int) (out string) {
+		for turn := from; turn < from+40; turn++ {
+			out += fmt.Sprintf("turn %d crc=%08x\n", turn, uint32(turn)*2654435761)
+		}
+		return out
+	}
+	for want, names := range map[string]string{
+		"ann ann bob": "ann/game.1.log ann/game.log bob/game.log",
+		"eve fay":     "one/eve.log one/fay.log",
+		"game1 game2": "one/game1.log one/game2.log",
+	} {
+		texts := map[string]string{}
+		for i, name := range strings.Fields(names) {
+			texts[name] = part(40*i + 1)
+		}
+		dir := write(t, texts)
+		all, err := survey.For(files.Disk, []string{dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for name := range texts {
+			path := filepath.Join(dir, filepath.FromSlash(name))
+			f := all.Format(path)
+			if f == nil || f.Trace == nil {
+				t.Fatalf("%s: no log", name)
+			}
+			source, err := f.Trace.Read(strings.NewReader(texts[name]), path, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, source.Header().Peer)
+		}
+		if slices.Sort(got); strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %s", names, got, want)
+		}
+	}
+}
