@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -69,6 +70,9 @@ func (p *Pattern) narrow(sides []tracediff.Side) ([][]tracediff.Detail, error) {
 		first = min(first, one.tick)
 	}
 	list = slices.DeleteFunc(list, func(v nearbyValue) bool { return v.tick > first })
+	// A generator differs wherever another number was drawn: other values show more.
+	generator := func(v nearbyValue) bool { return hasPart(v.name, generators) }
+	list = slices.Concat(lists.Where(list, func(v nearbyValue) bool { return !generator(v) }), lists.Where(list, generator))
 	since := ""
 	if named := p.tickName(); named != nil && first < logs[0].tick {
 		since = "from " + named(first) + " on"
@@ -220,7 +224,8 @@ func (b *nearbyLog) add(l *valuedLines, tick uint64, sums [][]byte, nth map[stri
 		for i, name := range kind.names {
 			meaning := vocabulary.Of(name)
 			sum := slices.ContainsFunc(sums, func(sum []byte) bool { return bytes.Equal(sum, l.values[i]) })
-			if sum || name == "text" || name == "value" || meaning == vocabulary.Sum || meaning == vocabulary.WeakSum {
+			generator := meaning == vocabulary.WeakSum && hasPart(name, generators)
+			if (sum || meaning == vocabulary.WeakSum) && !generator || name == "text" || name == "value" || meaning == vocabulary.Sum {
 				kind.names[i] = ""
 			}
 		}

@@ -132,3 +132,30 @@ func TestNearby(t *testing.T) {
 		}
 	})
 }
+
+// TestNearbyGenerator: a state of random numbers beside the checksum is named, after other values.
+func TestNearbyGenerator(t *testing.T) {
+	log := func(from, gold int) (out string) {
+		for turn := 1; turn <= 60; turn++ {
+			rng, coins := uint32(turn*turn)*2654435761, 7+turn/9
+			if turn >= from {
+				rng, coins = rng+5, coins+gold
+			}
+			out += fmt.Sprintf("turn %d simhash=0x%08x rng=0x%08x gold=%d wait=4.%dms\n", turn, rng*31, rng, coins, turn%7)
+		}
+		return out
+	}
+	for gold, want := range map[int]string{0: "rng", 3: "gold"} {
+		var traces []*tracediff.Trace
+		for i, text := range []string{log(99, 0), log(40, gold)} {
+			traces = append(traces, open(t, filepath.Join(t.TempDir(), fmt.Sprintf("peer%d.log", i)), text))
+		}
+		r, err := tracediff.Compare(traces, tracediff.Options{})
+		if err != nil || r.First == nil {
+			t.Fatal(r, err)
+		}
+		if got := r.First.Values[0].Detail; len(got) == 0 || got[0].Text != want {
+			t.Errorf("gold differs by %d: %+v, want %s", gold, got, want)
+		}
+	}
+}

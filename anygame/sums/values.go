@@ -14,6 +14,7 @@ import (
 	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/engine/messages"
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -528,10 +529,19 @@ func findTicked(logs [][]byte) map[string]int {
 	return out
 }
 
-// withoutPlace returns a line without what precedes or follows the message in another way on each machine: a time, and the place
-// in the source code, main.js:88:12.
+// journal finds what syslog and journalctl put before a line: Dec 30 23:41:02 host game[411]:
+var journal = lazyregexp.New(`^[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+: *`)
+
+// maxJournal is how many bytes that has at most.
+const maxJournal = 256
+
+// withoutPlace returns a line without what precedes or follows the message in another way on each machine: a time, a host, and the
+// place in the source code, main.js:88:12.
 func withoutPlace(line []byte) []byte {
 	line = bytes.TrimSpace(line)
+	if len(line) > 16 && line[3] == ' ' && line[6] == ' ' && line[9] == ':' && line[12] == ':' {
+		line = line[len(journal.FindString(string(line[:min(len(line), maxJournal)]))):]
+	}
 	for {
 		end := bytes.IndexByte(line, ' ')
 		if end < 0 || !isTime(line[:end]) && !isSource(line[:end]) {
@@ -551,7 +561,7 @@ func isTime(word []byte) bool {
 	for i, c := range word {
 		if isClock(word, i, i-1) && isClock(word, i, i+1) {
 			marks++
-		} else if !isDigit(c) && strings.IndexByte("[].,:", c) < 0 {
+		} else if !isDigit(c) && strings.IndexByte("[].,:+-TZ", c) < 0 {
 			return false
 		}
 	}

@@ -302,6 +302,12 @@ func TestValuesOfTicks(t *testing.T) {
 		}
 		return out
 	}
+	journal := func(host, log string) (out string) {
+		for line := range strings.Lines(log) {
+			out += "Dec 30 23:41:02 " + host + " game[411]: " + line
+		}
+		return out
+	}
 	for _, c := range []struct {
 		name    string
 		logs    []string
@@ -311,6 +317,7 @@ func TestValuesOfTicks(t *testing.T) {
 		{"no word for the tick", []string{drawn(99), drawn(47)}, "tic 47, move Wander, thing 9, move Wander, thing 10", true},
 		{"in sync", []string{drawn(99), drawn(99)}, "", false},
 		{"in sync, with news of the machine", []string{drawn(99) + "resend 4 from node 2\n", "resend 9 from node 1\n" + drawn(99)}, "", false},
+		{"journals of two hosts", []string{journal("orgel", drawn(99)), journal("vox-humana", drawn(47))}, "tic 47, move Wander, thing 9, move Wander, thing 10", true},
 		{"a machine's value at each tick", []string{
 			strings.ReplaceAll(drawn(99), " health=", " view=11 health="), strings.ReplaceAll(drawn(99), " health=", " view=12 health="),
 		}, "", true},
