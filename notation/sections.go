@@ -17,7 +17,7 @@ type sections struct {
 	name  string          // of the tick
 	forms map[string]bool // of the lines that are read; others are passed over
 	below bool            // as are all lines with more indentation than a head
-	// block is set if the lines of a section are those with indentation right below its head. What comes after another line is
+	// block is set if the lines of a section have indentation and are right below its head. Lines after another one are
 	// something else, such as the call stack of the head or of an error.
 	block bool
 	// fractions are the names of values that have a decimal point in some log. Another log may have a comma there.
@@ -181,8 +181,8 @@ func (s *sections) learn(sample []byte) bool {
 	return heads >= fewestSections && records > 0 && records >= heads && 2*lines >= body && 2*records >= lines && 3*again >= 2*(all-records/heads)
 }
 
-// each gives the lines of a log that are not empty, without stamps, and whether each is a head. It gives only those of blocks if
-// the log has blocks.
+// each gives the lines of a log that are not empty, without stamps, and whether each is a head. Of a log with blocks
+// it gives no other lines.
 func (s *sections) each(text []byte, do func(line []byte, head bool)) {
 	over := false
 	for line := range bytes.Lines(text) {

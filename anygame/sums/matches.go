@@ -16,7 +16,7 @@ const (
 )
 
 // Align finds which matches of logs are the same: those that begin with the same checksums. A player who came later has fewer
-// of them. It replaces the patterns of logs whose matches have other numbers than their places in the log.
+// of them. It replaces the pattern of a log if the numbers of its matches are not their places in it.
 func Align(logs []Sample) {
 	matches, most := make([][]map[uint64]string, len(logs)), 0
 	for i, log := range logs {

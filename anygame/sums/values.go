@@ -25,14 +25,14 @@ type Values struct {
 	lines map[string]*valued // by their texts without values
 	ticks ticks              // how ticks are found
 	word  string             // for a tick
-	whole bool               // no value differs of the lines that all logs have at the same ticks, but those of machines
+	whole bool               // no value differs of the lines that all logs have at the same ticks, except on machines
 	apart bool               // a value that counts differs
 }
 
 // Sampled reports that the logs have more than was learned from.
 func (v *Values) Sampled() { v.whole = false }
 
-// Deny reports whether values differ between logs whose checksums are always equal.
+// Deny reports whether values differ between logs although their checksums are always equal.
 func (v *Values) Deny(logs []Sample) bool {
 	return v.apart && !slices.ContainsFunc(logs, func(log Sample) bool {
 		return slices.ContainsFunc(log.Pattern.templates, func(t template) bool {
@@ -47,7 +47,7 @@ func (v *Values) Deny(logs []Sample) bool {
 	})
 }
 
-// ticks is how lines show their ticks, besides words for them.
+// ticks is how lines without a word for a tick show it.
 type ticks struct {
 	short  bool           // a letter is the word, t=30: no line has another one
 	places map[string]int // of the ticks on lines that have no word for them, by their texts without values
@@ -452,7 +452,7 @@ func (p *parsed) member(n name) name {
 	return p.named(at, at+1)
 }
 
-// between is a place of lines without a word for a tick whose numbers may be ticks: they never go back, and lie between the
+// between is a place of lines without a word for a tick. Its numbers may be ticks: they never go back, and lie between the
 // ticks of the lines around them.
 type between struct {
 	last            uint64

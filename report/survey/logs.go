@@ -557,7 +557,7 @@ func (s *Survey) logFormats() (out []engine.Format) {
 	return out
 }
 
-// rotated reports whether the logs of a folder are parts of one, and so are those of other folders: game.log and game.1.log.
+// rotated reports whether the logs of a folder are parts of one, game.log and game.1.log, as in other folders.
 func (s *Survey) rotated(l log) bool {
 	stem, parts := stemOf(l.path), map[string]int{} // by folder
 	for _, other := range s.found {
