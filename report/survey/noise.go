@@ -167,7 +167,7 @@ func dumpsOf(list []compared) (dumps []dump, looks map[column]bool) {
 	fixed := fixedTexts(list)
 	for col := range looks {
 		words := states.Words(col.component + "." + col.field)
-		looks[col] = looks[col] || col.label == states.GlobalLabel && ownerNames.MatchString(states.Words(col.field)) || localNames.MatchString(words) || viewNames.MatchString(words) || len(dumps) >= fewestFixed && fixed[col]
+		looks[col] = looks[col] || col.label == states.GlobalLabel && ownerNames.MatchString(states.Words(col.field)) || col.isLocal() || viewNames.MatchString(words) || len(dumps) >= fewestFixed && fixed[col]
 	}
 	return dumps, looks
 }
@@ -218,6 +218,11 @@ func appearances(dumps []dump) map[column]appearance {
 	return found
 }
 
+// isLocal reports whether a column belongs to the connection or to what one player sees.
+func (c column) isLocal() bool {
+	return localNames.MatchString(states.Words(c.component+"."+c.field)) || c.label == states.GlobalLabel && localParts.MatchString(states.Words(c.component))
+}
+
 // blinks reports whether a column differs and is equal again so often that it does not belong to the simulation, unless it is of
 // entities: a value of one of them may be set again.
 func (a appearance) blinks(dumps int) bool {
@@ -245,7 +250,7 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 	began := len(dumps) // the dump in which something else begins to differ
 	always := map[column]bool{}
 	for col, a := range all {
-		local := localNames.MatchString(states.Words(col.component+"."+col.field)) || col.label == states.GlobalLabel && localParts.MatchString(states.Words(col.component))
+		local := col.isLocal()
 		switch {
 		case local, a.first == 0 && (20*a.dumps >= 19*len(dumps) || looks[col] && 2*a.dumps >= len(dumps)):
 			always[col] = true
