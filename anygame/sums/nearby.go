@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
@@ -74,8 +75,8 @@ func (p *Pattern) narrow(sides []tracediff.Side) ([][]tracediff.Detail, error) {
 	generator := func(v nearbyValue) bool { return hasPart(v.name, generators) }
 	list = slices.Concat(lists.Where(list, func(v nearbyValue) bool { return !generator(v) }), lists.Where(list, generator))
 	since := ""
-	if named := p.tickName(); named != nil && first < logs[0].tick {
-		since = "from " + named(first) + " on"
+	if first < logs[0].tick {
+		since = "from " + p.tickName()(first) + " on"
 	}
 	out := make([][]tracediff.Detail, len(logs))
 	for n, one := range list[:min(len(list), mostNearby)] {
@@ -211,7 +212,11 @@ func (r *reader) on(line []byte) (tick uint64, peer string, sums [][]byte, ok bo
 
 // add adds the values of a line, without its checksums.
 func (b *nearbyLog) add(l *valuedLines, tick uint64, sums [][]byte, nth map[string]int) {
-	key := strings.Join(append(l.ids, string(l.key)), " ")
+	form := string(l.key)
+	if sums != nil { // words before the values may show the pass over the tick
+		form = strconv.Itoa(len(l.values)) + " values"
+	}
+	key := strings.Join(append(l.ids, form), " ")
 	if nth[key]++; nth[key] > 1 {
 		key += strings.Repeat("#", min(nth[key], 64))
 	}

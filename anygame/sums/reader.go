@@ -104,14 +104,14 @@ func (r *reader) Dialect() tracediff.Dialect {
 	}
 }
 
-// tickName returns the function that names ticks by the word of the log, nil if it has none.
+// tickName returns the function that names ticks by the word of the log, tick if it has none.
 func (p *Pattern) tickName() func(tick uint64) string {
 	for _, part := range slices.Backward(vocabulary.Parts(p.templates[0].roles.tickWord)) {
 		if vocabulary.Of(part) == vocabulary.Tick {
 			return messages.TickName(strings.Replace(part, "ticks", "tick", 1))
 		}
 	}
-	return nil
+	return messages.TickName("tick")
 }
 
 // Next returns the next record. One is held until it can no longer become a prediction.
