@@ -2,7 +2,7 @@ package tracediff
 
 import "testing"
 
-// TestGap: a tick of which several checkpoints are missing is one.
+// TestGap: a tick is one, however many of its checkpoints are missing.
 func TestGap(t *testing.T) {
 	var info TraceInfo
 	for range 4 {

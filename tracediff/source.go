@@ -90,8 +90,8 @@ type Dialect struct {
 	// Relative means that peer names depend on the peer that wrote the files, such as "local". The same name in two
 	// folders means different peers.
 	Relative bool
-	// Epochs are the epochs of a file with several matches, of which other files may have others. Nil means that the
-	// first is 0. After each that goes back to an earlier tick, the next one of them begins, and then those that follow.
+	// Epochs are the epochs of a file with several matches. Other files may have other matches. Nil means that the first
+	// is 0. Where the file goes back to an earlier tick, the next of them begins, and after the last one the next number.
 	Epochs []uint64
 	// Values means that sums are values from the game, not checksums of them.
 	Values bool

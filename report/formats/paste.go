@@ -135,7 +135,7 @@ func fieldLines(text []byte) (out map[string]bool, plain []byte) {
 			name, value, ok = bytes.Cut(bytes.TrimLeft(line, "-*+> "), []byte("="))
 		}
 		name, value = bytes.TrimSpace(name), bytes.Trim(value, " `*\"")
-		if stamped { // the words before it may be those of the log
+		if stamped { // the words before it may belong to the log
 			name = name[bytes.LastIndexByte(name, ' ')+1:]
 		}
 		if !ok || len(name) == 0 || len(name) > maxFieldName || len(value) == 0 || len(bytes.Fields(name)) > 3 || len(out) == maxFieldLines {

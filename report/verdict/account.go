@@ -311,8 +311,8 @@ func (w *Word) mention(h *hearing) {
 // self is what a machine calls itself in its messages.
 const self = "local"
 
-// mayBeNamed reports whether a peer may be one of those that other messages name in another way: the one log is that of a machine
-// that calls itself local, some message has the checksums of both sides, and no message with checksums has this peer.
+// mayBeNamed reports whether other messages may name a peer in another way: the only log belongs to a machine that calls itself
+// local, some message has the checksums of both sides, and no message with checksums has this peer.
 func (h *hearing) mayBeNamed(name string) bool {
 	if len(h.accounts) != 1 || h.owners[0].Peer != self || h.accounts[0].Engine != "" {
 		return false
