@@ -218,9 +218,15 @@ func appearances(dumps []dump) map[column]appearance {
 	return found
 }
 
-// isLocal reports whether a column belongs to the connection or to what one player sees.
+// isLocal reports whether a column belongs to the connection or to where one player looks.
 func (c column) isLocal() bool {
-	return localNames.MatchString(states.Words(c.component+"."+c.field)) || c.label == states.GlobalLabel && localParts.MatchString(states.Words(c.component))
+	in, _, _ := strings.Cut(states.Words(c.component), ".")
+	return c.label == states.GlobalLabel && in == "local" || localNames.MatchString(states.Words(c.component+"."+c.field))
+}
+
+// isShown reports whether a column belongs to what one machine shows.
+func (c column) isShown() bool {
+	return c.label == states.GlobalLabel && shownParts.MatchString(states.Words(c.component))
 }
 
 // blinks reports whether a column differs and is equal again so often that it does not belong to the simulation, unless it is of
@@ -250,9 +256,12 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 	began := len(dumps) // the dump in which something else begins to differ
 	always := map[column]bool{}
 	for col, a := range all {
-		local := col.isLocal()
+		shown := col.isShown()
+		if shown && !col.isLocal() { // what begins to differ and stays different may be a divergence, if nothing else differs
+			looks[col] = a.first == 0 || a.healed > 0
+		}
 		switch {
-		case local, a.first == 0 && (20*a.dumps >= 19*len(dumps) || looks[col] && 2*a.dumps >= len(dumps)):
+		case shown, col.isLocal(), a.first == 0 && (20*a.dumps >= 19*len(dumps) || looks[col] && 2*a.dumps >= len(dumps)):
 			always[col] = true
 		case !a.blinks(len(dumps)) || col.label != states.GlobalLabel && !looks[col]:
 			began = min(began, a.first)
@@ -364,14 +373,15 @@ var (
 	noisyNames = lazyregexp.New(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|(memory|mem|heap|rss)_?(kb|mb|kib|mib|bytes|used|size)?|working.?set|allocs?|allocations|gc|cpu|os|user|locale|local|session|guid|uuid|nonce|mailbox|message_queue|uptime|realtime|since_(start|startup|launch|boot)|elapsed|delta|jitter|took|perf|ups|tps|(real|wall|render|draw|frame|cpu|gpu)_?(s|secs?|seconds|ms|millis|us|micros|ns|nanos))([^a-z]|$)`)
 	// unitNames are of times if they are the whole name of a value that belongs to no entity.
 	unitNames = lazyregexp.New(`(?i)^(secs?|seconds|ms|msecs?|millis|us|usecs?|micros|ns|nanos)$`)
-	// localNames are of values that no simulation has: of the connection, and of what one player looks at.
-	localNames = lazyregexp.New(`(^|[^a-z])(fps|ping|latency|rtt|camera|mouse|cursor|viewport|draw_?calls|ui|gui|hud)([^a-z]|$)`)
-	// localParts are the names of what values of no entity belong to that no simulation has.
-	localParts = lazyregexp.New(`(^|[^a-z])(view|interface|gfx|render|renderer|rendering|audio|sound|screen|window|display|debug|diagnostics|machine|hardware)([^a-z]|$)`)
-	// viewNames are of what a machine shows and plays, and what it is.
-	viewNames = lazyregexp.New(`(^|[^a-z])(cam|view|screen|zoom|gfx|render|rendered|renderer|draws?|batch|batches|audio|sound|sfx|music|shake|` +
-		`select|selected|selection|hover|hovered|highlight|visible|interp|interpolated|lerp|tween|particles?|sprite|image_(index|speed|angle|alpha|blend)|anim|animation|focus|debug|diag|diagnostics?|` +
-		`instance_?id|hash_?code|mutex|mu|sema|unity_?version|engine_?version|gpu|driver|adapter|resolution|window|display|monitor|dpi|lang|language|country|device|model)([^a-z]|$)`)
+	// localNames are of values that no simulation has: of the connection, and of where one player looks.
+	localNames = lazyregexp.New(`(^|[^a-z])(fps|ping|latency|rtt|camera|mouse|viewport|draw_?calls)([^a-z]|$)`)
+	// shownParts are the names of the parts of a program that show and play what a machine simulates.
+	shownParts = lazyregexp.New(`(^|[^a-z])(view|ui|gui|hud|interface|gfx|render|renderer|rendering|audio|sound|screen|window|display)([^a-z]|$)`)
+	// viewNames are of what a machine shows and plays, and of what it is. A simulation may have values with other such names,
+	// like visible, model or country.
+	viewNames = lazyregexp.New(`(^|[^a-z])(cam|screen|zoom|gfx|render|rendered|renderer|batch|batches|audio|sound|sfx|music|shake|cursor|ui|gui|hud|` +
+		`selected|selection|hover|hovered|highlight|interp|interpolated|lerp|tween|sprite|image_(index|speed|angle|alpha|blend)|focus|debug|diag|diagnostics?|` +
+		`instance_?id|hash_?code|mutex|mu|sema|unity_?version|engine_?version|gpu|driver|adapter|resolution|window|display|monitor|dpi|lang|language|device|machine|hardware)([^a-z]|$)`)
 	noisyTexts = lazyregexp.New(`^(0x[0-9a-fA-F]{8,16}|<?[A-Za-z][\w.]*( object at|:) 0x[0-9a-fA-F]{6,16}>?|[A-Za-z][\w.$]*@[0-9a-f]{5,8}|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
 	// ownerNames are of the player at the machine, or who wrote the file, as values of no entity.
 	ownerNames = lazyregexp.New(`(?i)(^|\.)(writer|author|me|self|whoami|steam_?id|(local|my)_?(id|name|player|slot|index)|user_?name|nick_?name|nick|account|slot|player_?name|player|spieler|joueur|uhrzeit|rechner)$`)

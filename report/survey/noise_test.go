@@ -10,25 +10,34 @@ import (
 	"github.com/desynctool/desynctool/report/survey"
 )
 
-// TestNoiseByBehaviour: what a player looks at, and a text that stays the same, are noise, whether something else differs later
-// or not. A value that is equal again and again is noise if something does. A value that heals once, one that blinks after something else began
-// to differ, and one of an entity, are not.
+// TestNoiseByBehaviour: where one player looks, and a text that each machine keeps, are noise, whether something else differs
+// later or not. What a machine shows, and a value of no entity that is equal again and again, are noise if something does. Values
+// that begin to differ and stay different are none, and neither is what blinks on an entity or only after that.
 func TestNoiseByBehaviour(t *testing.T) {
 	const dumps = 12
+	lasting := func(tick, peer int) string { return fmt.Sprint(tick / 5 * peer) }
+	blinking := func(tick, peer int) string { return fmt.Sprint(peer * (tick / 2 % 2)) }
 	for _, c := range []struct {
-		name  string
-		value func(tick, peer int) string // of the member with that name
-		noise bool
+		path  string // of the value: a name of no entity, in a map, or of units
+		value func(tick, peer int) string
+		// is it noise, if something else differs later, and if nothing does?
+		later, alone bool
 	}{
-		{"cameraX", func(tick, peer int) string { return fmt.Sprint(tick / 5 * peer) }, true},
-		{"runtime", func(_, peer int) string { return fmt.Sprintf(`"11.%d"`, peer) }, true},
-		{"mode", func(tick, peer int) string { return fmt.Sprint(peer * (tick / 2 % 2)) }, true},
-		{"batches", func(tick, peer int) string { return fmt.Sprint(40 + peer*(1-tick%3/2)) }, true},
-		{"gold", func(tick, peer int) string { return fmt.Sprint(90 + peer*(tick/3%2)*(1-tick/6)) }, false},
-		{"heat", func(tick, peer int) string { return fmt.Sprint(90 + peer*(tick/2%2)) }, false},
-		{"late", func(tick, peer int) string { return fmt.Sprint(90 + peer*(tick%2)*(tick/9)) }, false},
+		{"cameraX", lasting, true, true},
+		{"local.target", lasting, true, true},
+		{"runtime", func(_, peer int) string { return fmt.Sprintf(`"11.%d"`, peer) }, true, true},
+		{"batches", func(tick, peer int) string { return fmt.Sprint(40 + peer*(1-tick%3/2)) }, true, true},
+		{"ui.menu", blinking, true, true},
+		{"ui.shop", lasting, true, false},
+		{"mode", blinking, true, false},
+		{"units.visible", func(_, peer int) string { return fmt.Sprint(peer) }, true, false},
+		{"units.heat", blinking, false, false},
+		{"units.cursor", lasting, false, false},
+		{"machine.power", lasting, false, false},
+		{"gold", func(tick, peer int) string { return fmt.Sprint(90 + peer*(tick/3%2)*(1-tick/6)) }, false, false},
+		{"late", func(tick, peer int) string { return fmt.Sprint(90 + peer*(tick%2)*(tick/9)) }, false, false},
 	} {
-		for _, bad := range []int{8, 99} {
+		for bad, want := range map[int]bool{8: c.later, 99: c.alone} {
 			texts := map[string]string{}
 			for peer, folder := range []string{"host", "guest"} {
 				for tick := range dumps {
@@ -36,11 +45,7 @@ func TestNoiseByBehaviour(t *testing.T) {
 					if peer == 1 && tick >= bad {
 						hp = 8
 					}
-					mine, unit := fmt.Sprintf("%q: %s, ", c.name, c.value(tick, peer)), ""
-					if c.name == "heat" {
-						mine, unit = "", fmt.Sprintf(`, "heat": %s`, c.value(tick, peer))
-					}
-					texts[fmt.Sprintf("%s/s_%d.json", folder, tick)] = fmt.Sprintf(`{"tick": %d, %s"units": [{"id": 1, "hp": %d%s}]}`, tick, mine, hp, unit)
+					texts[fmt.Sprintf("%s/s_%d.json", folder, tick)] = noisyState(tick, hp, c.path, c.value(tick, peer))
 				}
 			}
 			all, err := survey.For(files.Disk, []string{write(t, texts)})
@@ -48,12 +53,24 @@ func TestNoiseByBehaviour(t *testing.T) {
 				t.Fatal(err)
 			}
 			list, compared := all.Noise()
-			is := len(list) == 1 && strings.EqualFold(list[0].Field, c.name) && !compared
-			if is != (c.noise && (bad < dumps || c.name != "mode")) {
-				t.Errorf("%s, another value differs from dump %d on: %v, compared %t", c.name, bad, list, compared)
+			is := len(list) == 1 && strings.EqualFold(list[0].Field, c.path[1+strings.LastIndexByte(c.path, '.'):]) && !compared
+			if is != want {
+				t.Errorf("%s, another value differs from dump %d on: %v, compared %t", c.path, bad, list, compared)
 			}
 		}
 	}
+}
+
+// noisyState returns a state with a value at a path.
+func noisyState(tick, hp int, path, value string) string {
+	in, name, found := strings.Cut(path, ".")
+	switch {
+	case in == "units":
+		return fmt.Sprintf(`{"tick": %d, "units": [{"id": 1, "hp": %d, %q: %s}]}`, tick, hp, name, value)
+	case found:
+		value, path = fmt.Sprintf(`{%q: %s}`, name, value), in
+	}
+	return fmt.Sprintf(`{"tick": %d, %q: %s, "units": [{"id": 1, "hp": %d}]}`, tick, path, value, hp)
 }
 
 // TestDates: three numbers of the names that are a date of the game's calendar are the tick; other numbers that vary, and times
