@@ -120,7 +120,8 @@ func (k *nearbyKind) begins(logs []*nearbyLog, place int) *nearbyValue {
 	return nil
 }
 
-// readNearby reads the part of a log around a side's checksum, from so many bytes before it. It returns nil if that is not on the line of its tick.
+// readNearby reads the part of a log around a side's checksum, from so many bytes before it. It returns nil if that is not on the
+// line of its tick, or the log has become shorter.
 func (p *Pattern) readNearby(side *tracediff.Side, before int64) (*nearbyLog, error) {
 	at := side.Value.Pos.Offset
 	head := make([]byte, min(at, maxLine))
@@ -138,6 +139,9 @@ func (p *Pattern) readNearby(side *tracediff.Side, before int64) (*nearbyLog, er
 	if int(from) == len(head) {
 		text, from = append(head, text...), 0
 	}
+	if int64(len(text)) <= at-from {
+		return nil, nil
+	}
 	r, l := newReader(p, bytes.NewReader(nil), side.Name, -1), valuedLines{}
 	if i := bytes.IndexByte(head, '\n'); i > 0 { // perhaps the names of columns
 		first := plain(bytes.TrimRight(head[:i], "\r"))
@@ -147,11 +151,13 @@ func (p *Pattern) readNearby(side *tracediff.Side, before int64) (*nearbyLog, er
 	log := &nearbyLog{kinds: map[string]*nearbyKind{}}
 	var peer string
 	var ok bool
-	if line, _, _ := bytes.Cut(text[at-from:], []byte("\n")); len(line) > 0 {
-		log.tick, peer, _, ok = r.on(line)
-	}
-	if !ok {
+	line, _, _ := bytes.Cut(text[at-from:], []byte("\n"))
+	if log.tick, peer, _, ok = r.on(line); !ok {
 		return nil, nil
+	}
+	if from > 0 { // the first line is cut off
+		whole := min(at-from, int64(bytes.IndexByte(text, '\n')+1))
+		text, from = text[whole:], from+whole
 	}
 	tick, nth, offset := uint64(0), map[string]int{}, from
 	for line := range bytes.Lines(text) {

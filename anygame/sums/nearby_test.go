@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -156,6 +157,24 @@ func TestNearbyGenerator(t *testing.T) {
 		}
 		if got := r.First.Values[0].Detail; len(got) == 0 || got[0].Text != want {
 			t.Errorf("gold differs by %d: %+v, want %s", gold, got, want)
+		}
+	}
+}
+
+// TestNearbyShorter: a log that became shorter, or whose line there is another one, has no values near its checksum.
+func TestNearbyShorter(t *testing.T) {
+	var log strings.Builder
+	for tick := range 400 {
+		log.WriteString(nearbyForms[0](tick, 1, uint32(tick+1)*2654435761, [3]int{tick, 5, 7}))
+	}
+	f := sums.Learn([]byte(log.String()), "").Format()
+	for _, offset := range []int64{0, 1, 700, int64(log.Len()) - 1, int64(log.Len()), int64(log.Len()) + 9000} {
+		var sides []tracediff.Side
+		for range 2 {
+			sides = append(sides, tracediff.Side{Name: "a.log", In: strings.NewReader(log.String()), Value: &tracediff.Value{Pos: tracediff.Position{Offset: offset}}})
+		}
+		if list, _ := f.Narrow(sides); len(slices.Concat(list...)) > 0 {
+			t.Errorf("offset %d: %q", offset, list)
 		}
 	}
 }
