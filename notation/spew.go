@@ -7,8 +7,8 @@ import (
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
-// spewType is a type before a value as go-spew prints it, spewSize what follows that of a text, list or map, and spewAddress
-// where a pointer leads.
+// go-spew prints a type before each value, after the type of a text, list or map its size, and after the type of a pointer the
+// addresses that it leads to.
 var (
 	spewType    = lazyregexp.New(`^\((?:\*|\[\d*\])*(?:map\[[^()\n]{1,80}\][^()\n]{1,80}|[A-Za-z_][\w./]{0,80}(?:\[[^()\n]{1,80}\])?)\)`)
 	spewSize    = lazyregexp.New(`^\((?:len|cap)=\d+(?: cap=\d+)?\)`)

@@ -431,7 +431,7 @@ func (p *parsed) isMark(i int, marks string) bool {
 	return i >= 0 && i < len(p.tokens) && p.tokens[i].kind == literal && strings.IndexByte(marks, p.line[p.tokens[i].from]) >= 0
 }
 
-// member returns the name of the member whose value begins with a name that is a type: pos of "pos": Vector2(1, 3).
+// member returns the name of a member if its value begins with the name of a type: pos of "pos": Vector2(1, 3).
 func (p *parsed) member(n name) name {
 	if n.from < 0 || !p.isMark(n.to, "(") {
 		return n

@@ -333,8 +333,8 @@ func sameSecond(a, b *tracediff.Claim) bool {
 	return a.Lead == b.Lead && strings.Count(a.Lead, ":") >= 2
 }
 
-// alike reports whether a message has the same time before it as another one about the peers that a message without a time
-// says have reported a desync.
+// alike reports whether a message has the same time before it as another one about the peers that reported a desync in a message
+// without a time.
 func (a *Account) alike(c, untimed *tracediff.Claim) bool {
 	return untimed.Reported && c.Reported && slices.ContainsFunc(a.Claims, func(d tracediff.Claim) bool {
 		return d.Reported && !d.HasTick && slices.Equal(d.Peers, untimed.Peers) && sameSecond(c, &d)

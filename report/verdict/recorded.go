@@ -37,7 +37,7 @@ func (c *Conclusion) recorded(e Evidence) {
 			if t.Bracket.HasGood {
 				c.Parting.Good, c.Checksums.Good = &t.Bracket.Good.Number, tracedTick(t, t.Bracket.Good)
 			}
-			if doc, values := document.FirstCheckpoint(t); doc.DetailOf == tracediff.Path && first.Kind == tracediff.Changed && doc.Details() != nil {
+			if doc, values := document.FirstCheckpoint(t); first.Kind == tracediff.Changed && namesValue(doc) {
 				nearby = &Checkpoint{CheckpointDocument: *doc, At: Moment{Number: doc.Tick, Native: doc.Native}, Values: values, Nearby: true}
 			}
 		}
@@ -55,6 +55,13 @@ func (c *Conclusion) recorded(e Evidence) {
 			c.System, c.SystemBy = strings.Join(parts, " and "), SystemByParts
 		}
 	}
+}
+
+// namesValue reports whether the details of a checkpoint are the name of a value, and what each peer has.
+func namesValue(doc *document.CheckpointDocument) bool {
+	d := doc.Details()
+	return doc.DetailOf == tracediff.Path && d != nil && len(d.Same) == 1 && len(d.Peers) > 0 &&
+		!slices.ContainsFunc(d.Peers, func(p document.PeerDetails) bool { return len(p.Rest) == 0 })
 }
 
 // partsOf returns the parts of the game that differ first in traces with a sum of each part at a state point: they have no

@@ -175,9 +175,6 @@ func nearby(c *verdict.Conclusion) string {
 // the other values.
 func nearbyValues(c *verdict.Conclusion) (name, values string, others []string) {
 	d := c.Checkpoint.Details(lists.Map(c.Peers, func(x document.TriagedPeer) string { return x.Name })...)
-	if len(d.Same) == 0 || len(d.Peers) == 0 {
-		return "", "", nil
-	}
 	for _, line := range d.Peers[0].Rest[1:] {
 		others = append(others, line.Text[:max(0, strings.LastIndexByte(line.Text, ' '))])
 	}
