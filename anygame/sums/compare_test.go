@@ -109,6 +109,19 @@ func TestCompare(t *testing.T) {
 	})
 }
 
+// openLog writes a log into a folder, and opens it.
+func openLog(t interface{ Fatal(...any) }, folder string, text []byte, f tracediff.Format) *tracediff.Trace {
+	path := filepath.Join(folder, "game.log")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := tracediff.OpenForeign(files.Disk, path, &f, tracediff.ReadOptions{})
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	return list[0]
+}
+
 // openHeld opens a log whose records are held back in any case.
 func openHeld(t interface{ Fatal(...any) }, path string, f tracediff.Format) *tracediff.Trace {
 	read := f.Read

@@ -2,13 +2,10 @@ package sums_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/desynctool/desynctool/anygame/sums"
-	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -56,17 +53,8 @@ func TestAlign(t *testing.T) {
 		}
 		sums.Align(samples)
 		var traces []*tracediff.Trace
-		for i, s := range samples {
-			path := filepath.Join(t.TempDir(), fmt.Sprintf("peer%d.log", i))
-			if err := os.WriteFile(path, s.Text, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			f := s.Pattern.Format()
-			list, err := tracediff.OpenForeign(files.Disk, path, &f, tracediff.ReadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			traces = append(traces, list...)
+		for _, s := range samples {
+			traces = append(traces, openLog(t, t.TempDir(), s.Text, s.Pattern.Format()))
 		}
 		r, err := tracediff.Compare(traces, tracediff.Options{})
 		if err != nil {

@@ -3,7 +3,6 @@ package sums_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/anygame/sums"
-	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -53,7 +51,7 @@ var nearbyForms = []func(tick, own int, sum uint32, hp [3]int) string{
 // TestNearby: of the values near checksums, those are found that begin to differ where the checksums do, in their first tick.
 // Values of the machine are not, nor is anything if only the checksums differ.
 func TestNearby(t *testing.T) {
-	folder := t.TempDir()
+	folders := [2]string{t.TempDir(), t.TempDir()}
 	rapid.Check(t, func(t *rapid.T) {
 		form := rapid.IntRange(0, len(nearbyForms)-1).Draw(t, "form")
 		n := rapid.IntRange(60, 200).Draw(t, "ticks")
@@ -85,20 +83,11 @@ func TestNearby(t *testing.T) {
 				}
 				log.WriteString(nearbyForms[form](tick, load, sum, shown))
 			}
-			path := filepath.Join(folder, fmt.Sprintf("peer%d.log", peer))
-			if err := os.WriteFile(path, []byte(log.String()), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			p := sums.Learn([]byte(log.String()), path)
+			p := sums.Learn([]byte(log.String()), "")
 			if p == nil {
 				t.Fatalf("not learned:\n%s", log.String())
 			}
-			f := p.Format()
-			list, err := tracediff.OpenForeign(files.Disk, path, &f, tracediff.ReadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			traces = append(traces, list...)
+			traces = append(traces, openLog(t, folders[peer], []byte(log.String()), p.Format()))
 		}
 		r, err := tracediff.Compare(traces, tracediff.Options{})
 		if err != nil {

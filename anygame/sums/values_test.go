@@ -235,18 +235,9 @@ func traced(t *testing.T, texts ...string) (first string, partial bool) {
 	if v == nil {
 		return "nothing", true
 	}
-	f := v.Format()
 	var traces []*tracediff.Trace
-	for i, text := range logs {
-		path := filepath.Join(t.TempDir(), fmt.Sprintf("peer%d.log", i))
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		list, err := tracediff.OpenForeign(files.Disk, path, &f, tracediff.ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		traces = append(traces, list...)
+	for _, text := range logs {
+		traces = append(traces, openLog(t, t.TempDir(), text, v.Format()))
 	}
 	r, err := tracediff.Compare(traces, tracediff.Options{})
 	if err != nil {
