@@ -1,0 +1,299 @@
+package sums
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/internal/lazyregexp"
+)
+
+// valuedLines reads lines with values.
+type valuedLines struct {
+	parsed parsed
+	key    []byte // the text without values
+	values [][]byte
+	names  []string // empty for values that do not count
+	ids    []string // of what the line is about
+	table  *records // the names of its columns, if the first line has them
+	ticks  ticks
+	begun  bool
+	tick   uint64
+	own    bool                 // it is on the line
+	word   string               // for a tick
+	last   map[string]uint64    // tick of lines that have one
+	kinds  map[string]valueKind // by name
+	back   bool                 // such ticks went back
+}
+
+// ofMachines are parts of names of values that belong to a machine or its connection.
+const ofMachines = " queue buffer buffered pending rtt jitter loss lost dropped drop resent backlog ahead behind stall wait waiting mem " +
+	"memory cpu gpu dt elapsed took heap alloc confirmed predicted ack acked received sent recv packet packets window "
+
+// valueKind is what the name of a value means.
+type valueKind struct {
+	meaning     vocabulary.Meaning
+	id, machine bool
+}
+
+// kindOf returns what a name means.
+func (l *valuedLines) kindOf(name string) valueKind {
+	kind, ok := l.kinds[name]
+	if !ok {
+		kind = valueKind{vocabulary.Of(name), hasPart(name, " id uid unit entity actor "), hasPart(name, ofMachines)}
+		if l.kinds == nil {
+			l.kinds = map[string]valueKind{}
+		}
+		if len(l.kinds) < maxGroups {
+			l.kinds[name] = kind
+		}
+	}
+	return kind
+}
+
+// take takes a line, and reports whether it has values and a tick, or one is above it.
+func (l *valuedLines) take(line []byte) bool {
+	p := &l.parsed
+	if !l.begun {
+		for _, r := range formsOf([][]byte{line}) {
+			if r.json == nil && len(r.names) > 2 && r.separator != ' ' && !strings.ContainsAny(strings.Join(r.names, ""), "=:()[]{}") && slices.ContainsFunc(r.names, func(name string) bool { return vocabulary.Of(name) == vocabulary.Tick }) {
+				l.table = r
+			}
+		}
+		l.begun = true
+	}
+	if l.table != nil {
+		var text []byte
+		if l.table.each(line, func(path, value []byte) { text = append(append(append(append(text, path...), '='), value...), ';') }) {
+			line = text
+		}
+	}
+	p.line = withoutPlace(line[:min(len(line), maxLine)])
+	p.tokens, p.names, p.peer = tokens(p.line, p.tokens[:0]), p.names[:0], -1
+	for i, t := range p.tokens {
+		if p.names = append(p.names, name{from: -1, qualifier: -1}); t.kind == number {
+			p.names[i] = p.member(p.nameOf(i))
+			if at := p.before(i - 1); p.names[i].from < 0 && at >= 0 && p.isMark(at, ",") && p.before(at-1) >= 0 {
+				p.names[i] = p.names[p.before(at-1)] // the next one of a vector
+			}
+		}
+	}
+	p.findFree()
+	l.key, l.values, l.names, l.ids = l.key[:0], l.values[:0], l.names[:0], l.ids[:0]
+	own, counts := uint64(0), false
+	for i, t := range p.tokens {
+		text, name := p.line[t.from:t.to], "text"
+		switch {
+		case t.kind == number:
+			name = p.nameText(p.names[i])
+			kind := l.kindOf(name)
+			short := l.ticks.short && shortTick(name) && p.line[t.from-1] == '='
+			if tick, err := strconv.ParseUint(string(text), 10, 63); err == nil && (kind.meaning == vocabulary.Tick || short) && !p.hasUnit(i) && own == 0 {
+				own, l.key = tick+1, append(l.key, 0)
+				if !short {
+					l.word = cmp.Or(l.word, name)
+				}
+				continue
+			}
+			if kind.id {
+				l.ids = append(l.ids, name+" "+string(text))
+			}
+			clock := isClock(p.line, t.from-1, t.from-2) || isClock(p.line, t.to, t.to+1)
+			if name = cmp.Or(name, "value"); clock || p.hasUnit(i) || kind.machine || kind.meaning == vocabulary.Tick || kind.meaning == vocabulary.Measure {
+				name = ""
+			}
+			counts = counts || name != ""
+		case p.free[i]:
+			name = cmp.Or(p.wordBefore(i), name)
+		default:
+			if t.kind != blank {
+				l.key = append(l.key, text...)
+			}
+			continue
+		}
+		l.key, l.values, l.names = append(l.key, byte(t.kind)), append(l.values, text), append(l.names, name)
+	}
+	if place, ok := l.ticks.places[string(l.key)]; ok && own == 0 {
+		if tick, err := strconv.ParseUint(string(l.values[place]), 10, 63); err == nil {
+			own, l.names[place] = tick+1, ""
+		}
+	}
+	if l.own = own > 0; l.own {
+		if l.last == nil {
+			l.last = map[string]uint64{}
+		}
+		l.back = l.back || own < l.last[string(l.key)]
+		if l.tick = max(l.tick, own-1); len(l.last) < maxGroups {
+			l.last[string(l.key)] = own
+		}
+	}
+	return counts && len(l.last) > 0
+}
+
+// before returns the last token up to one that is no blank, -1 if there is none.
+func (p *parsed) before(i int) int {
+	for i >= 0 && p.tokens[i].kind == blank {
+		i--
+	}
+	return i
+}
+
+// isMark reports whether a token is one of some marks.
+func (p *parsed) isMark(i int, marks string) bool {
+	return i >= 0 && i < len(p.tokens) && p.tokens[i].kind == literal && strings.IndexByte(marks, p.line[p.tokens[i].from]) >= 0
+}
+
+// member returns the name of a member if its value begins with the name of a type: pos of "pos": Vector2(1, 3).
+func (p *parsed) member(n name) name {
+	if n.from < 0 || !p.isMark(n.to, "(") {
+		return n
+	}
+	at := p.before(n.from - 1)
+	if !p.isMark(at, ":=") {
+		return n
+	}
+	if at = p.before(at - 1); p.isMark(at, `"'`) {
+		at--
+	}
+	switch {
+	case at > 0 && p.tokens[at].kind == number && p.tokens[at-1].kind == word && p.tokens[at-1].to == p.tokens[at].from: // hp0
+		return p.named(at-1, at+1)
+	case at < 0 || p.tokens[at].kind != word:
+		return n
+	}
+	return p.named(at, at+1)
+}
+
+// between is a place of lines without a word for a tick. Its numbers may be ticks: they never go back, and lie between the
+// ticks of the lines around them.
+type between struct {
+	last            uint64
+	seen, different int
+	broken          bool
+}
+
+// take takes the number of another line, after the line of a tick.
+func (b *between) take(text []byte, tick uint64) {
+	n, err := strconv.ParseUint(string(text), 10, 63)
+	b.broken = b.broken || err != nil || n < tick || b.seen > 0 && n < b.last
+	if b.seen++; b.seen == 1 || n > b.last {
+		b.different++
+	}
+	b.last = n
+}
+
+// ticksOf finds out how the lines of logs show their ticks.
+func ticksOf(logs [][]byte) ticks {
+	words := func(text []byte) bool {
+		l := valuedLines{}
+		return slices.ContainsFunc(linesOf(text), func(line []byte) bool { return l.take(line) && l.own })
+	}
+	if !slices.ContainsFunc(logs, words) {
+		return ticks{short: true}
+	}
+	return ticks{places: findTicked(logs)}
+}
+
+// findTicked finds the places with ticks on lines that have no word for them, "rnd 220 move idx=4", if other lines have one.
+func findTicked(logs [][]byte) map[string]int {
+	type place struct {
+		key string
+		at  int
+	}
+	const fewestDifferent = 8
+	var found map[place]bool
+	for _, text := range logs {
+		l, places := valuedLines{}, map[place]*between{}
+		var since []*between // the last line of a tick
+		for _, line := range linesOf(text) {
+			switch {
+			case !l.take(line) && !l.own:
+			case l.own:
+				for _, b := range since {
+					b.broken = b.broken || b.last > l.tick
+				}
+				since = since[:0]
+			default:
+				for i, text := range l.values {
+					at := place{string(l.key), i}
+					if places[at] == nil && len(places) < maxGroups {
+						places[at] = &between{}
+					}
+					if b := places[at]; b != nil && !b.broken {
+						b.take(text, l.tick)
+						since = append(since, b)
+					}
+				}
+			}
+		}
+		fit := map[place]bool{}
+		for at, b := range places {
+			fit[at] = !b.broken && b.seen >= fewestEqual && b.different >= fewestDifferent && (found == nil || found[at])
+		}
+		found = fit
+	}
+	out := map[string]int{}
+	for at, fits := range found {
+		if other, ok := out[at.key]; fits && (!ok || at.at < other) {
+			out[at.key] = at.at
+		}
+	}
+	return out
+}
+
+// journal finds what syslog and journalctl put before a line: Dec 30 23:41:02 host game[411]:
+var journal = lazyregexp.New(`^[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+: *`)
+
+// maxJournal is how many bytes that has at most.
+const maxJournal = 256
+
+// withoutPlace returns a line without what precedes or follows the message in another way on each machine: a time, a host, and the
+// place in the source code, main.js:88:12.
+func withoutPlace(line []byte) []byte {
+	line = bytes.TrimSpace(line)
+	if len(line) > 16 && line[3] == ' ' && line[6] == ' ' && line[9] == ':' && line[12] == ':' {
+		line = line[len(journal.FindString(string(line[:min(len(line), maxJournal)]))):]
+	}
+	for {
+		end := bytes.IndexByte(line, ' ')
+		if end < 0 || !isTime(line[:end]) && !isSource(line[:end]) {
+			break
+		}
+		line = bytes.TrimLeft(line[end:], " ")
+	}
+	if at := bytes.LastIndexByte(line, ' '); at > 0 && isSource(line[at+1:]) {
+		line = line[:at]
+	}
+	return line
+}
+
+// isTime reports whether a word is a time or a date: 12:00:01.250
+func isTime(word []byte) bool {
+	marks := 0
+	for i, c := range word {
+		if isClock(word, i, i-1) && isClock(word, i, i+1) {
+			marks++
+		} else if !isDigit(c) && strings.IndexByte("[].,:+-TZ", c) < 0 {
+			return false
+		}
+	}
+	return marks >= 2
+}
+
+// isSource reports whether a word is a place in source code: main.js:88:12
+func isSource(word []byte) bool {
+	word = bytes.TrimRight(word, ":")
+	name := bytes.TrimRight(word, "0123456789:")
+	dot := bytes.LastIndexByte(name, '.')
+	return len(name) < len(word) && word[len(name)] == ':' && dot > 0 && len(name)-dot <= 5 && dot+1 < len(name) && !bytes.ContainsFunc(name[dot+1:], func(c rune) bool {
+		return c > 0x7f || !isLetter(byte(c))
+	})
+}
+
+// isClock reports whether a mark and a digit are at places, as in a time or date.
+func isClock(line []byte, mark, digit int) bool {
+	return min(mark, digit) >= 0 && max(mark, digit) < len(line) && strings.IndexByte(":/-", line[mark]) >= 0 && isDigit(line[digit])
+}
