@@ -1,0 +1,209 @@
+package survey
+
+import (
+	"cmp"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// logFormats returns the formats of the logs. If a folder has several of one kind, the parts of their names that vary
+// are the peers.
+func (s *Survey) logFormats() (out []engine.Format) {
+	byPath := map[string]engine.Format{}
+	for _, l := range s.found {
+		beside := 0
+		for _, other := range s.found {
+			if other.group.dir == l.group.dir && (other.trace == nil) == (l.trace == nil) {
+				beside++
+			}
+		}
+		peer := ""
+		if s.rotated(l) {
+			peer = filepath.Base(l.group.dir)
+		} else if beside > 1 || s.page != nil {
+			peer = s.peerOf(l)
+		}
+		f := l.format(peer)
+		byPath[l.path] = f
+		alike := func(other engine.Format) bool {
+			return other.Name == f.Name && other.Shared == f.Shared && slices.Equal(other.Gives, f.Gives)
+		}
+		if !slices.ContainsFunc(out, alike) {
+			out = append(out, one(f, byPath, alike))
+		}
+	}
+	return out
+}
+
+// rotated reports whether the logs of a folder are parts of one, game.log and game.1.log, as in other folders.
+func (s *Survey) rotated(l log) bool {
+	stem, parts := stemOf(l.path), map[string]int{} // by folder
+	for _, other := range s.found {
+		switch same := stemOf(other.path) == stem; {
+		case (other.trace == nil) != (l.trace == nil):
+		case same:
+			parts[other.group.dir]++
+		case other.group.dir == l.group.dir:
+			return false
+		}
+	}
+	most := 0
+	for _, n := range parts {
+		most = max(most, n)
+	}
+	return most > 1 && len(parts) > 1
+}
+
+// stemOf returns the name of a file without the numbers between its points.
+func stemOf(path string) string {
+	parts := strings.Split(filepath.Base(path), ".")
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return strings.Trim(part, "0123456789") == "" }), ".")
+}
+
+// one returns one format for all similar logs: each is read in its own way.
+func one(f engine.Format, byPath map[string]engine.Format, alike func(engine.Format) bool) engine.Format {
+	of := func(path string) engine.Format {
+		if own, ok := byPath[path]; ok && alike(own) {
+			return own
+		}
+		return f // independent of its current name
+	}
+	out := f
+	out.Paths = func(path string) bool {
+		own, ok := byPath[path]
+		return ok && alike(own)
+	}
+	if f.Trace != nil {
+		t := *f.Trace
+		if t.Read != nil {
+			t.Read = func(r io.Reader, name string, n int) (tracediff.Source, error) {
+				return of(name).Trace.Read(r, name, n)
+			}
+		}
+		if t.Claims != nil {
+			t.Claims = func(r io.Reader, name string) (*tracediff.ClaimLog, error) { return of(name).Trace.Claims(r, name) }
+		}
+		out.Trace = &t
+	}
+	if f.Log != nil {
+		out.Log = func(r io.Reader, name string) (orderlog.Source, error) { return of(name).Log(r, name) }
+	}
+	return out
+}
+
+// peerOf returns the peer that the name of a log shows.
+func (s *Survey) peerOf(l log) string {
+	var groups []*group
+	for _, other := range s.found {
+		alike := other.group.dir == l.group.dir && (other.trace == nil) == (l.trace == nil)
+		if alike && !slices.Contains(groups, other.group) {
+			groups = append(groups, other.group)
+		}
+	}
+	l.group.peer = nil
+	base := filepath.Base(l.path)
+	if slices.ContainsFunc(groups, func(g *group) bool { return len(g.words(g.bases[0])) != len(l.group.words(base)) }) && l.group.peerOf(base) == "" {
+		name := compression.PlainName(base) // words do not correspond to each other
+		return strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	for i := range l.group.words(l.group.bases[0]) {
+		if varies(groups, i) {
+			l.group.peer = append(l.group.peer, i)
+		}
+	}
+	return l.group.peerOf(base)
+}
+
+// format returns the format of a log, with the peer's name if its folder has logs of several peers.
+func (l *log) format(peer string) engine.Format {
+	var out engine.Format
+	if l.trace != nil {
+		t := *l.trace
+		game := ""
+		if l.group.page != nil {
+			game = l.group.page.Title()
+		}
+		if read := t.Read; read != nil && peer+game != "" {
+			t.Read = func(r io.Reader, name string, n int) (tracediff.Source, error) {
+				source, err := read(r, name, n)
+				if err != nil {
+					return nil, err
+				}
+				return namedTrace{source, peer, game}, nil
+			}
+		}
+		out = engine.Trace(t, "*", given(t)...)
+	} else {
+		out = engine.Format{
+			Name: "inputs", Title: l.group.title("inputs of any game"), Files: "*", Gives: []string{"orders"},
+			Log: func(r io.Reader, name string) (orderlog.Source, error) {
+				source, err := l.order.Read(r, name)
+				if err != nil || peer == "" {
+					return source, err
+				}
+				return namedLog{source, peer}, nil
+			},
+		}
+	}
+	out.Sniff = func([]byte) bool { return false }
+	out.Shared = peer != ""
+	return out
+}
+
+// given returns the evidence in a log.
+func given(t tracediff.Format) (out []string) {
+	if t.Read != nil {
+		out = append(out, "checkpoints")
+	}
+	if t.Claims != nil {
+		out = append(out, "claims")
+	}
+	return out
+}
+
+// namedTrace is a trace that does not contain the name of its peer or game.
+type namedTrace struct {
+	tracediff.Source
+	peer, game string
+}
+
+// Dialect implements tracediff.Source.
+func (n namedTrace) Dialect() tracediff.Dialect {
+	d := n.Source.Dialect()
+	d.Engine = cmp.Or(n.game, d.Engine)
+	return d
+}
+
+// Header implements tracediff.Source.
+func (n namedTrace) Header() tracediff.Header {
+	h := n.Source.Header()
+	h.Peer = cmp.Or(h.Peer, n.peer)
+	return h
+}
+
+// Pass implements tracediff.Passer.
+func (n namedTrace) Pass(offset int64) {
+	if s, ok := n.Source.(tracediff.Passer); ok {
+		s.Pass(offset)
+	}
+}
+
+// namedLog is an order log that does not contain the name of its peer.
+type namedLog struct {
+	orderlog.Foreign
+	peer string
+}
+
+// Header implements orderlog.Source.
+func (n namedLog) Header() orderlog.Header {
+	h := n.Foreign.Header()
+	h.Peer = cmp.Or(h.Peer, n.peer)
+	return h
+}

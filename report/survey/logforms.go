@@ -1,0 +1,233 @@
+package survey
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/anygame/statements"
+	"github.com/desynctool/desynctool/anygame/states"
+	"github.com/desynctool/desynctool/anygame/sums"
+	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/engines/engine/description"
+	"github.com/desynctool/desynctool/internal/lazyregexp"
+	"github.com/desynctool/desynctool/notation"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// sectioned reports whether lines with values of things follow each line with a tick, and takes that for the notation of a log.
+func (l *log) sectioned(sample []byte) bool {
+	g := l.group
+	if g.page != nil || g.notation != nil && !slices.Contains(lineNotations, g.notation.Name) || l.order != nil || l.sums != nil && !l.sums.OnLines() {
+		return false
+	}
+	if len(sample) > vagueLen {
+		sample = sample[:1+bytes.LastIndexByte(sample[:vagueLen], '\n')]
+	}
+	n := notation.Sections(sample)
+	if n == nil || notation.Embedded(sample) != nil || len(ascending(n, sample)) < fewestQuiet || g.notation != nil && !g.notation.Loose && len(ascending(g.notation, sample)) > 1 {
+		return false
+	}
+	g.notation = n
+	return true
+}
+
+// ascending returns the states in a log, nil if one has no tick that is later than the one before.
+func ascending(n *notation.Notation, sample []byte) []*snapshot.World {
+	var schema states.Schema
+	_ = schema.Learn(n, sample)
+	worlds, _ := schema.Decode(n, sample)
+	for i, w := range worlds {
+		if !w.Point.Known() || i > 0 && w.Point.Tick <= worlds[i-1].Point.Tick {
+			return nil
+		}
+	}
+	return worlds
+}
+
+// embeds reports whether the lines of a log end with states, of one tick after the other, and takes that for its notation.
+func (s *Survey) embeds(g *group) bool {
+	if g.kind != description.Undescribed || g.notation != nil && g.notation.Name != "yaml" && !slices.Contains(lineNotations, g.notation.Name) {
+		return false
+	}
+	path := filepath.Join(g.dir, g.bases[0])
+	sample, err := s.read(path, s.sampleOf(path))
+	n := notation.Embedded(sample)
+	if err != nil || n == nil {
+		return false
+	}
+	worlds := ascending(n, sample)
+	if len(worlds) < fewestQuiet || !hasRows(worlds[:2]) && !tabular(n, sample) { // orders may be a field of units
+		return false
+	}
+	several := hasRows(worlds[:2]) || slices.ContainsFunc(worlds, func(w *snapshot.World) bool { return len(w.Tables) > 1 })
+	if !several || areOrders(worlds) || hasSums(sample, len(worlds)) {
+		return false
+	}
+	g.notation = n
+	return true
+}
+
+// areOrders reports whether the tables of states are called orders or inputs.
+func areOrders(worlds []*snapshot.World) bool {
+	return !slices.ContainsFunc(worlds, func(w *snapshot.World) bool {
+		return slices.ContainsFunc(w.Tables, func(t snapshot.Table) bool { return t.Label != states.GlobalLabel && !orders.MatchString(t.Label) })
+	})
+}
+
+// hasSums reports whether a log has checksums of half as many ticks as it has states, or of more: what looks like states may be
+// inputs.
+func hasSums(sample []byte, states int) bool {
+	p := sums.Learn(sample, "")
+	if p == nil || p.Seeds() || p.Vague() {
+		return false
+	}
+	source, err := p.Format().Read(bytes.NewReader(sample), "", 0)
+	ticks := 0
+	for last := uint64(0); err == nil && 2*ticks < states; {
+		var r *tracediff.Record
+		if r, err = source.Next(); err == nil && r.Checkpoint != nil && (ticks == 0 || r.Checkpoint.Tick != last) {
+			ticks, last = ticks+1, r.Checkpoint.Tick
+		}
+	}
+	return 2*ticks >= states
+}
+
+// perhapsLog reports whether a file in a notation may be a log with values: lines of words and values, not of several
+// ticks' states.
+func (g *group) perhapsLog() bool {
+	return slices.Contains(lineNotations, g.notation.Name) && g.samples[0].states < 2
+}
+
+// messages reads what the program of a log wrote of a desync between its checkpoints, without what a person may have
+// written.
+func messages(r io.Reader, name string) (*tracediff.ClaimLog, error) {
+	log, _, err := formats.ScanMessages(r, name)
+	if err != nil {
+		return nil, err
+	}
+	log.Claims = slices.DeleteFunc(log.Claims, func(c tracediff.Claim) bool { return c.Quoted })
+	if len(log.Claims) == 0 {
+		return nil, nil
+	}
+	return log, nil
+}
+
+// isMessage reports whether a text of two lines at most is the message of a program about a desync, not the checkpoint
+// of a tick.
+func isMessage(sample []byte, name string) bool {
+	if bytes.Count(bytes.TrimSpace(sample), []byte{'\n'}) > 1 {
+		return false
+	}
+	log, err := statements.Scan(bytes.NewReader(sample), name)
+	return err == nil && len(log.Claims) > 0
+}
+
+// tables returns the folders with CSV files that are tables of states.
+func (s *Survey) tables() map[string]bool {
+	out := map[string]bool{}
+	looked := 0
+	for _, g := range s.order {
+		if g.notation == nil || g.notation.Name != "csv" || looked == mostLogs || out[g.dir] {
+			continue
+		}
+		looked++
+		sample, err := s.read(filepath.Join(g.dir, g.bases[0]), headLen)
+		out[g.dir] = err == nil && tabular(g.notation, sample)
+	}
+	return out
+}
+
+// isLog reports whether the first line of a CSV file has the names of a tick, and of an order or a checksum and little
+// else.
+func isLog(sample []byte) bool {
+	header, _, _ := bytes.Cut(sample, []byte{'\n'})
+	count := meanings(header)
+	order := slices.ContainsFunc(cellsOf(header), orders.MatchString)
+	return count[vocabulary.Tick] > 0 && (order || count[vocabulary.Sum] > 0 && count[vocabulary.Other]+count[vocabulary.WeakSum] < 3)
+}
+
+// isMeasured reports whether the first line of a CSV file has the names of a tick, a checksum and a time or another
+// measure: they are columns of one peer, and not the checksums of several.
+func isMeasured(sample []byte) bool {
+	header, _, _ := bytes.Cut(sample, []byte{'\n'})
+	count := meanings(header)
+	return count[vocabulary.Tick] == 1 && count[vocabulary.Sum] > 0 && count[vocabulary.Measure] > 0
+}
+
+// cellsOf returns the names in the first line of a CSV file.
+func cellsOf(header []byte) []string {
+	return strings.FieldsFunc(string(header), func(r rune) bool { return strings.ContainsRune(",;|\t\r\"", r) })
+}
+
+// meanings counts what these names mean.
+func meanings(header []byte) map[vocabulary.Meaning]int {
+	count := map[vocabulary.Meaning]int{}
+	for _, name := range cellsOf(header) {
+		count[vocabulary.Of(name)]++
+	}
+	return count
+}
+
+// orders are the names of columns with orders.
+var orders = lazyregexp.New(`(?i)^(order|command|cmd|action|input|op|event)s?(_?(type|kind|name))?$`)
+
+// loggedText fits the member with the text of a line that a logging library writes: pino, zap, slog, Serilog.
+var loggedText = lazyregexp.New(`"(msg|message|@mt|@m)"\s*:`)
+
+// isJSONLog reports whether a text is JSON Lines as a logging library writes them: most have a message, or neither lists
+// nor maps. Some may contain a state.
+func isJSONLog(n *notation.Notation, sample []byte) bool {
+	lines, flat, logged := 0, 0, 0
+	for line := range bytes.Lines(sample) {
+		lines++
+		if !bytes.HasPrefix(line, []byte("{")) {
+			continue
+		}
+		if !bytes.ContainsAny(line[1:], "{[") {
+			flat++
+		}
+		if loggedText.Match(line) {
+			logged++
+		}
+	}
+	return n.Name == "json" && lines >= 8 && 4*max(flat, logged) >= 3*lines
+}
+
+// tabular reports whether a text contains states and is not a log; an incomplete end does not matter.
+func tabular(n *notation.Notation, sample []byte) bool {
+	var schema states.Schema
+	if err := schema.Learn(n, sample); err != nil && !errors.As(err, new(*notation.Error)) {
+		return false
+	}
+	if schema.Tabular() || n.Name != "csv" || isLog(sample) {
+		return schema.Tabular() || n.Name == "sql"
+	}
+	worlds, _ := schema.Decode(n, sample)
+	return hasRows(worlds)
+}
+
+// hasRows reports whether states have a table with several rows and a key column, and the last state has some rows of the
+// first.
+func hasRows(worlds []*snapshot.World) bool {
+	if len(worlds) == 0 {
+		return false
+	}
+	for _, t := range worlds[0].Tables {
+		last := worlds[len(worlds)-1].Table(t.Class, t.Label)
+		if t.Label == states.GlobalLabel || last == nil || len(t.Keys.A) < 2 || t.Keys.At(len(t.Keys.A)-1).A == uint64(len(t.Keys.A)-1) {
+			continue
+		}
+		for i := range len(t.Keys.A) {
+			if slices.Contains(last.Keys.A, t.Keys.At(i).A) {
+				return true
+			}
+		}
+	}
+	return false
+}
