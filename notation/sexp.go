@@ -15,7 +15,7 @@ import (
 // their own, #<UNIT {10}>, are nothing.
 func sexpNotation() Notation {
 	d := &termDialect{
-		next: nextSexp, lenient: true,
+		next: nextSexp,
 		scalars: dialect{comment: ";", decimal: true, lines: true, words: map[string]fixedWord{
 			"nil": {Null, ""}, "NIL": {Null, ""}, "true": {Bool, "true"}, "false": {Bool, "false"}, "#t": {Bool, "true"}, "#f": {Bool, "false"},
 			"nan": {Number, "nan"}, "inf": {Number, "inf"}, "-inf": {Number, "-inf"}, "NAN": {Number, "nan"}, "INF": {Number, "inf"}, "-INF": {Number, "-inf"},

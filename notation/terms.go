@@ -58,7 +58,6 @@ const maxTerms = 1 << 23
 type termDialect struct {
 	scalars dialect
 	tagged  bool                      // a tuple begins with its type, and a list of pairs has pairs of two
-	lenient bool                      // the last parenthesis of a text may be missing, as printers of a game's own forget it
 	next    func(r *termReader) error // reads a scalar, a sign, or the begin of a container
 }
 
@@ -90,9 +89,7 @@ func (r *termReader) document() (bool, error) {
 			return len(r.terms) > 0, err
 		}
 		if r.at == len(r.text) {
-			if len(r.open) == 1 && r.lenient && bytes.HasSuffix(r.text, []byte(")\n")) {
-				r.pop(r.at)
-			} else if len(r.open) > 0 {
+			if len(r.open) > 0 {
 				return true, r.unended()
 			}
 			return len(r.terms) > 0, nil

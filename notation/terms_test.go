@@ -49,7 +49,8 @@ func TestSexp(t *testing.T) {
 			`"unit"+ { "1": number(8) "hp"+ number(4) "tags"+ [ text(a) text(b) end end end`)
 	parses(t, n, "(frame 20 (hp 3))\n(chat bob (gg))\n(frame 21 (hp 4))\n", `{ "frame": number(20) "hp"+ number(3) end { "frame": number(21) "hp"+ number(4) end`)
 	parses(t, n, "(tick 20)\n(units ((7 ((hp 3))) (8 ((hp 4)))))\n", `{ "tick": number(20) "units": { "7": { "hp": number(3) end "8": { "hp": number(4) end end end`)
-	parses(t, n, "((hp 3) (x \"a\\\n  b\nc\\065\")\n", `{ "hp": number(3) "x": text(ab`+"\n"+`cA) end`) // without the last parenthesis
+	parses(t, n, "((hp 3) (x \"a\\\n  b\nc\\065\"))\n", `{ "hp": number(3) "x": text(ab`+"\n"+`cA) end`)
+	fails(t, n, "((hp 3) (x 4)\n", "at offset 14: the file ends inside a value") // though it ends with a parenthesis
 	// Clojure
 	parses(t, n, `{:tick 12, :units [{:id 7 :hp 3N} #game.Unit{:id 8, :at #inst "2021"}], :hot #{9 3}, 8 {:unit/hp ##Inf}}`,
 		`{ "tick": number(12) "units": [ { "id": number(7) "hp": number(3) end { "#type": text(game.Unit) "id": number(8) "at": text(2021) end end "hot": [ number(3) number(9) end "8": { "unit.hp": number(inf) end end`)
