@@ -96,7 +96,7 @@ func (b *bench) replayed(whole bool) ownBuild {
 	switch d := trial.First; {
 	case d == nil && trial.Compared > 0:
 		x.Result = DepartsSo
-		if !whole { // from the state in which the peers were equal, by playing alone
+		if !whole && len(b.c.Guilty) > 0 { // by playing alone; and a peer that may be right shows nothing of the mistake
 			b.c.exclude(x.sign(), passing...)
 		}
 		return ownRepeats
