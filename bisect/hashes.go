@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -216,7 +217,7 @@ func (h *Hashes) others() (list []PartHashes) {
 		sortStable(hashes, partPoint)
 		list = append(list, PartHashes{part.kind, part.coverage, lastOfEach(hashes, partPoint)})
 	}
-	slices.SortStableFunc(list, byPart)
+	lists.SortStable(list, byPart)
 	return list
 }
 
@@ -229,7 +230,7 @@ func byPart(a, b PartHashes) int {
 func sortStable[T any](list []T, point func(*T) uint64) {
 	for i := 1; i < len(list); i++ {
 		if point(&list[i]) < point(&list[i-1]) {
-			slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(point(&a), point(&b)) })
+			lists.SortStable(list, func(a, b T) int { return cmp.Compare(point(&a), point(&b)) })
 			return
 		}
 	}

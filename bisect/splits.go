@@ -3,6 +3,7 @@ package bisect
 import (
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -50,7 +51,7 @@ type mark struct {
 // splitsOf finds the splits that pieces of evidence show; the search has found one that may
 // be the first, or nil.
 func splitsOf(marks []mark, found *Split) (list []Split) {
-	slices.SortStableFunc(marks, func(a, b mark) int { return a.at.Compare(b.at) })
+	lists.SortStable(marks, func(a, b mark) int { return a.at.Compare(b.at) })
 	var good *mark
 	open := func() *Split {
 		if n := len(list); n > 0 && list[n-1].Healed == nil {

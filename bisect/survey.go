@@ -3,6 +3,7 @@ package bisect
 import (
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -123,9 +124,9 @@ func splitOf(b *Bracket, healed *snapshot.Point) Split {
 }
 
 // unite makes one list of the splits of several pairs of peers: peers have diverged while any two have.
-func unite(lists ...[]Split) (out []Split) {
-	all := slices.Concat(lists...)
-	slices.SortStableFunc(all, func(a, b Split) int { return a.Bad.Compare(b.Bad) })
+func unite(splits ...[]Split) (out []Split) {
+	all := slices.Concat(splits...)
+	lists.SortStable(all, func(a, b Split) int { return a.Bad.Compare(b.Bad) })
 	for _, s := range all {
 		n := len(out)
 		if n == 0 || out[n-1].Healed != nil && out[n-1].Healed.Compare(s.Bad) <= 0 && out[n-1].Bad.Compare(s.Bad) < 0 {

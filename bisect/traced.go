@@ -260,7 +260,7 @@ func (r *Result) lastEqual(t *tracediff.Result, met []tracediff.Meeting, groups 
 // If the groups of the two are not known at the point, that they are equal later counts, unless they differ before.
 func (p *pair) lastEqual(point snapshot.Point, grouped bool) *mark {
 	list := p.marks(point.Tick)
-	slices.SortStableFunc(list, func(a, b mark) int { return a.at.Compare(b.at) })
+	lists.SortStable(list, func(a, b mark) int { return a.at.Compare(b.at) })
 	var last *mark
 	for i := range list {
 		m := &list[i]

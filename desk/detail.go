@@ -175,7 +175,7 @@ func (s *Store) readTraits(ctx context.Context, d *GroupDetail) error {
 		return err
 	}
 	for _, list := range [][]Count{d.Kinds, d.LikelyCauses} {
-		slices.SortStableFunc(list, func(a, b Count) int { return cmp.Compare(b.Reports, a.Reports) })
+		lists.SortStable(list, func(a, b Count) int { return cmp.Compare(b.Reports, a.Reports) })
 	}
 	err = s.eachOfIDs(ctx, "detail.game-traits", ids, []any{d.game}, func(scan func(...any) error) error {
 		var id, n int64
@@ -217,7 +217,7 @@ func (d *GroupDetail) compare() {
 		p.SetsApart = p.Odds != nil && p.Odds.SetsApart(d.Looked)
 	}
 	d.Platforms = slices.DeleteFunc(d.Platforms, func(p Platform) bool { return p.With == 0 && !p.SetsApart })
-	slices.SortStableFunc(d.Platforms, func(a, b Platform) int {
+	lists.SortStable(d.Platforms, func(a, b Platform) int {
 		if a.SetsApart != b.SetsApart {
 			if a.SetsApart {
 				return -1
@@ -298,7 +298,7 @@ func (w *wanted) add(i int, what string) {
 func (w *wanted) list() []Wanted {
 	list := []Wanted{}
 	list = append(list, lists.Map(w.order, func(what string) Wanted { return Wanted{what, len(w.in[what])} })...)
-	slices.SortStableFunc(list, func(a, b Wanted) int { return cmp.Compare(b.In, a.In) })
+	lists.SortStable(list, func(a, b Wanted) int { return cmp.Compare(b.In, a.In) })
 	return list
 }
 

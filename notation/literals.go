@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/lazyregexp"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // luaNotation is a table of Lua: one that a file returns, that it assigns to names, or that a program printed.
@@ -588,7 +589,7 @@ func (p *literalParser) close() error {
 
 // giveSet gives the members of a set in order.
 func giveSet(to Sink, set []element) {
-	slices.SortStableFunc(set, func(a, b element) int { return cmp.Or(len(a.text)-len(b.text), bytes.Compare(a.text, b.text)) })
+	lists.SortStable(set, func(a, b element) int { return cmp.Or(len(a.text)-len(b.text), bytes.Compare(a.text, b.text)) })
 	for _, e := range set {
 		to.Scalar(e.kind, e.text)
 	}

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -22,7 +22,7 @@ func (o *Order) Compare(other *Order) int {
 
 // SortOrders sorts orders into the order in which they must be applied.
 func SortOrders(orders []Order) {
-	slices.SortStableFunc(orders, func(a, b Order) int { return a.Compare(&b) })
+	lists.SortStable(orders, func(a, b Order) int { return a.Compare(&b) })
 }
 
 // Misplaced returns the index of the first order that should have been applied before the order that precedes it, or

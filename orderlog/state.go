@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // stateLedger compares observed hashes: a point's first hash with all other peers' hashes. It remembers maxHashes
@@ -251,7 +253,7 @@ func (s *stateLedger) summary(c *comparer) State {
 			out.Hashes = append(out.Hashes, *sum)
 		}
 	}
-	slices.SortStableFunc(out.Hashes, func(a, b HashSummary) int {
+	lists.SortStable(out.Hashes, func(a, b HashSummary) int {
 		return cmp.Or(cmp.Compare(a.Coverage, b.Coverage), cmp.Compare(a.Kind, b.Kind))
 	})
 	for i := range out.Hashes {

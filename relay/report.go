@@ -2,7 +2,8 @@ package relay
 
 import (
 	"cmp"
-	"slices"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // A readReport is a report, whatever peer has made it.
@@ -98,7 +99,7 @@ func (r *Relay) share() {
 	}
 	b = appendNumber(appendNumber(b, uint64(r.tablesDiffer), 4), uint64(r.columnsDiffer), 4)
 	b = append(b, byte(shown))
-	slices.SortStableFunc(r.found, func(a, b foundRow) int {
+	lists.SortStable(r.found, func(a, b foundRow) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.key2, b.key2))
 	})
 	for i := range r.listed {

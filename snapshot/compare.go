@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"iter"
 	"slices"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 func (t *TableInfo) compare(u *TableInfo) int {
@@ -463,7 +465,7 @@ func (c *comparer) prune(p *pairing, changes []Change) []Change {
 
 // first sorts changes by key, then column, and returns at most n of them. If n is below 0, it returns all.
 func (c *comparer) first(changes []Change, n int) []Change {
-	slices.SortStableFunc(changes, func(a, b Change) int { return a.Key.Compare(b.Key) })
+	lists.SortStable(changes, func(a, b Change) int { return a.Key.Compare(b.Key) })
 	if n < 0 || len(changes) <= n {
 		return changes
 	}

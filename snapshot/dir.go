@@ -274,7 +274,7 @@ type place struct {
 func sortPlaces(places []place) {
 	const bits, few = 11, 256
 	if len(places) < few {
-		slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.tick, b.tick) })
+		lists.SortStable(places, func(a, b place) int { return cmp.Compare(a.tick, b.tick) })
 		return
 	}
 	vary := uint64(0)

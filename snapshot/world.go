@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -234,7 +235,7 @@ func (w *World) Table(class Class, label string) *Table {
 
 // Sort sorts tables and columns. Rows stay unchanged.
 func (w *World) Sort() {
-	slices.SortStableFunc(w.Tables, func(a, b Table) int { return a.compare(&b) })
+	lists.SortStable(w.Tables, func(a, b Table) int { return a.compare(&b) })
 	for i := range w.Tables {
 		w.Tables[i].sortColumns()
 	}

@@ -3,6 +3,8 @@ package tracediff
 import (
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // cadence describes at which ticks a peer has a checkpoint, or any record.
@@ -175,10 +177,10 @@ func (c *comparer) resolve() {
 			res.Untraced = append(res.Untraced, untraced)
 		}
 	}
-	slices.SortStableFunc(res.Untraced, func(a, b Untraced) int {
+	lists.SortStable(res.Untraced, func(a, b Untraced) int {
 		return strings.Compare(a.System+"\x00"+a.Scope, b.System+"\x00"+b.Scope)
 	})
-	slices.SortStableFunc(res.Differences, func(a, b Difference) int { return int(a.seq - b.seq) })
+	lists.SortStable(res.Differences, func(a, b Difference) int { return int(a.seq - b.seq) })
 }
 
 // late adds differences that became known only later. If there were several, only the first was kept.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
@@ -262,7 +263,7 @@ func (c *comparer) finish() *Result {
 			res.Cascade = append(res.Cascade, *k.cascade)
 		}
 	}
-	slices.SortStableFunc(res.Cascade, func(a, b Cascade) int { return int(a.seq - b.seq) })
+	lists.SortStable(res.Cascade, func(a, b Cascade) int { return int(a.seq - b.seq) })
 	// The amount that was skipped is not part of the result.
 	for i := range res.Cascade {
 		res.Cascade[i].seq = 0

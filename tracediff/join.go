@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/desynctool/desynctool/internal/lists"
 )
@@ -29,7 +28,7 @@ func Join(parts []*Trace) (*Trace, error) {
 	if len(spans) == 0 {
 		return parts[0], nil
 	}
-	slices.SortStableFunc(spans, func(a, b span) int { return Tick{Number: a.first}.compare(Tick{Number: b.first}) })
+	lists.SortStable(spans, func(a, b span) int { return Tick{Number: a.first}.compare(Tick{Number: b.first}) })
 	joined := *spans[0].t
 	rest := lists.Map(spans, func(s span) *Trace { return s.t })
 	if len(rest) > 1 {

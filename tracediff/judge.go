@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
@@ -74,7 +75,7 @@ func (c *comparer) collectClaims() {
 	if beyond != "" {
 		c.warn("%v", limits.Claims.Reached(beyond, 0))
 	}
-	slices.SortStableFunc(c.result.Claims, func(a, b JudgedClaim) int {
+	lists.SortStable(c.result.Claims, func(a, b JudgedClaim) int {
 		if a.HasTick != b.HasTick { // a claim with a tick contains more
 			if a.HasTick {
 				return -1

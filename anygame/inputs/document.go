@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/orderlog"
 )
@@ -421,7 +422,7 @@ func appendJSON(to []byte, v *value) []byte {
 	switch {
 	case v.holds == '{':
 		list := slices.Clone(v.members)
-		slices.SortStableFunc(list, func(a, b value) int { return strings.Compare(a.name, b.name) })
+		lists.SortStable(list, func(a, b value) int { return strings.Compare(a.name, b.name) })
 		to = append(to, '{')
 		for i := range list {
 			if i > 0 {

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Bounds of types. Debug information may be damaged, or made to be large.
@@ -140,7 +142,7 @@ func (b *builder) members(l *Layout, t *typ) error {
 			l.Padding = append(l.Padding, p)
 		}
 	}
-	slices.SortStableFunc(l.Fields, func(a, b Field) int { return cmp.Compare(a.span().from, b.span().from) })
+	lists.SortStable(l.Fields, func(a, b Field) int { return cmp.Compare(a.span().from, b.span().from) })
 	for i := 1; i < len(l.Fields); i++ {
 		if f, g := &l.Fields[i-1], &l.Fields[i]; f.span().to > g.span().from {
 			return fmt.Errorf("members %s and %s of %s overlap", f.Path, g.Path, t.name)
@@ -232,13 +234,13 @@ func finish(l *Layout, covered ...span) {
 	for _, gap := range gaps(covered, span{0, 8 * l.Size}) {
 		l.addGap(gap)
 	}
-	slices.SortStableFunc(l.Padding, func(a, b Padding) int { return cmp.Compare(a.Offset, b.Offset) })
+	lists.SortStable(l.Padding, func(a, b Padding) int { return cmp.Compare(a.Offset, b.Offset) })
 	l.weigh()
 }
 
 // gaps returns the ranges of whole that nothing covers.
 func gaps(covered []span, whole span) (list []span) {
-	slices.SortStableFunc(covered, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	lists.SortStable(covered, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	at := whole.from
 	for _, c := range covered {
 		if c.from >= whole.to {

@@ -188,7 +188,7 @@ func (d *decoder) world(name string) (*snapshot.World, error) {
 // paddingTable returns the bytes that belong to no value.
 func (d *decoder) paddingTable() snapshot.Table {
 	const component = "padding"
-	slices.SortStableFunc(d.padding, func(a, b gap) int { return cmp.Compare(a.at, b.at) })
+	lists.SortStable(d.padding, func(a, b gap) int { return cmp.Compare(a.at, b.at) })
 	after, content := snapshot.NewColumn(component, "after", snapshot.String, 0), snapshot.NewColumn(component, "bytes", snapshot.Bytes, 0)
 	of := snapshot.NewColumn(component, "struct", snapshot.String, 0)
 	t := snapshot.Table{Label: PaddingLabel}

@@ -88,7 +88,7 @@ func learnRenamed(lines [][]byte, how choice) (form lineForm, found []template) 
 		f := figuresOf(values[name])
 		return len(values[name]) < fewestGrown || !f.regular || f.falls > 0 || f.letters > 0 || !f.isTick(len(values[name]))
 	})
-	slices.SortStableFunc(names, func(a, b string) int {
+	lists.SortStable(names, func(a, b string) int {
 		return cmp.Or(len(values[b])-len(values[a]), distance(a)-distance(b))
 	})
 	var rivals []string

@@ -206,7 +206,7 @@ func findTick(columns []column, rows int, wanted string) (tick int, rivals []str
 			list = append(list, i)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b int) int { // of equal ones the last before the checksum
+	lists.SortStable(list, func(a, b int) int { // of equal ones the last before the checksum
 		x, y := &columns[a], &columns[b]
 		before := func(i int) int { return max(0, i-firstSum+1)*2*len(columns) - i }
 		return cmp.Or(y.figures.distinct-x.figures.distinct, x.distance()-y.distance(), before(a)-before(b))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/textsearch"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -524,7 +525,7 @@ func (p *parsed) add(g *group) {
 
 // accept returns the templates that are checkpoints.
 func accept(list []*group, lines int, how choice) []template {
-	slices.SortStableFunc(list, func(a, b *group) int { return b.seen - a.seen })
+	lists.SortStable(list, func(a, b *group) int { return b.seen - a.seen })
 	var out []template
 	var groups []*group // of out
 	taken := map[string]*group{}

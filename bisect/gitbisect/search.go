@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Verdict is the outcome of one run of a commit.
@@ -408,7 +410,7 @@ func (s *search) choose(left []int, lowest int) int {
 	if len(list) == 0 {
 		return -1
 	}
-	slices.SortStableFunc(list, func(a, b candidate) int { return b.score - a.score })
+	lists.SortStable(list, func(a, b candidate) int { return b.score - a.score })
 	away := 0
 	if s.skips > 1 {
 		away = min(1<<min(s.skips-1, 20)-1, len(list)/3)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Folder is a folder of golden replays.
@@ -55,7 +56,7 @@ func Open(dir string) (*Folder, error) {
 		}
 		f.Entries = append(f.Entries, e)
 	}
-	slices.SortStableFunc(f.Entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	lists.SortStable(f.Entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return f, nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Table has the results of runs on several platforms: replays × platforms.
@@ -64,7 +66,7 @@ func Merge(entries []Entry, runs []Run) *Table {
 			t.Runs = append(t.Runs, r)
 		}
 	}
-	slices.SortStableFunc(t.Runs, func(a, b Run) int {
+	lists.SortStable(t.Runs, func(a, b Run) int {
 		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Game, b.Game), cmp.Compare(a.Build.Build, b.Build.Build), cmp.Compare(keyOf(&a), keyOf(&b)))
 	})
 	var broke, held []int

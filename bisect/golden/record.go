@@ -14,6 +14,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/parallel"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -137,7 +138,7 @@ func (f *Folder) Record(ctx context.Context, sources []Source, opts RecordOption
 		}
 	})
 	r.Interrupted = slices.ContainsFunc(r.Replays, func(one Recording) bool { return one.Why == Interrupted })
-	slices.SortStableFunc(r.Replays, func(a, b Recording) int { return strings.Compare(a.Replay, b.Replay) })
+	lists.SortStable(r.Replays, func(a, b Recording) int { return strings.Compare(a.Replay, b.Replay) })
 	return r, remove()
 }
 

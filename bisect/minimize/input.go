@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -90,7 +91,7 @@ func (in *Input) Left() string {
 func lastTimes(log *orderlog.Log) []orderlog.Tick {
 	ticks := slices.Clone(log.Ticks)
 	slices.Reverse(ticks)
-	slices.SortStableFunc(ticks, func(a, b orderlog.Tick) int {
+	lists.SortStable(ticks, func(a, b orderlog.Tick) int {
 		switch {
 		case a.Number < b.Number:
 			return -1

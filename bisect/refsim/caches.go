@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -51,7 +52,7 @@ func (s *Sim) Caches() []snapshot.Table {
 		}
 	}
 	list := []snapshot.Table{fogTable, path, s.sightTable(), grid}
-	slices.SortStableFunc(list, func(a, b snapshot.Table) int { return strings.Compare(a.Label, b.Label) })
+	lists.SortStable(list, func(a, b snapshot.Table) int { return strings.Compare(a.Label, b.Label) })
 	return list
 }
 

@@ -2,7 +2,8 @@ package refsim
 
 import (
 	"cmp"
-	"slices"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // demand is what a player may want more of.
@@ -25,7 +26,7 @@ func (s *Sim) runProduction() {
 		demands = append(demands, d)
 	}
 	if !s.on(mapOrder, sysProduction) {
-		slices.SortStableFunc(demands, func(a, b demand) int {
+		lists.SortStable(demands, func(a, b demand) int {
 			return cmp.Or(cmp.Compare(a.archetype, b.archetype), cmp.Compare(a.player, b.player))
 		})
 	}

@@ -2,10 +2,10 @@ package refsim
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/vmihailenco/msgpack/v5"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -41,7 +41,7 @@ func (c *Script) Orders(view *Sim) []orderlog.Order {
 		}
 	}
 	orders = withSecondThoughts(orders, view, c.seed)
-	slices.SortStableFunc(orders, compareOrders)
+	lists.SortStable(orders, compareOrders)
 	for i := range orders {
 		o, sent := &orders[i], &c.orders
 		if orderKinds[o.Kind].local {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -132,7 +133,7 @@ func (t *table) rename(n *names) {
 }
 
 func (t *table) sortFields() {
-	slices.SortStableFunc(t.fields, func(a, b field) int {
+	lists.SortStable(t.fields, func(a, b field) int {
 		return cmp.Or(strings.Compare(a.Component, b.Component), strings.Compare(a.Field, b.Field))
 	})
 }

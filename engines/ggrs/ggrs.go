@@ -23,6 +23,7 @@ import (
 
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/engine/messages"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -283,7 +284,7 @@ func (r *reader) saved(sum string, pos tracediff.Position) {
 		r.newest = r.frame
 	}
 	r.newest = max(r.newest, r.frame)
-	slices.SortStableFunc(r.parts, func(a, b checksum) int { return strings.Compare(a.name, b.name) })
+	lists.SortStable(r.parts, func(a, b checksum) int { return strings.Compare(a.name, b.name) })
 	for _, p := range r.parts {
 		r.add(p.name, p.value, r.pos)
 	}

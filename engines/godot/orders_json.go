@@ -5,10 +5,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // AppendJSON appends a value as JSON, keys in order. Values that JSON cannot express become strings: numbers that are
@@ -61,7 +62,7 @@ func (v *Value) Order() []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
+	lists.SortStable(order, func(i, j int) int {
 		a, b := &v.Keys[i], &v.Keys[j]
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(int64(a.Bits), int64(b.Bits)), cmp.Compare(a.Text, b.Text))
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/confine"
 	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 )
@@ -213,7 +214,7 @@ func (r *run) written(name string) []string {
 		dirs, _ := filepath.Glob(filepath.Join(engine.GlobOf(filepath.Join(top, name)), "*"))
 		found = append(found, dirs...)
 	}
-	slices.SortStableFunc(found, func(a, b string) int { return strings.Compare(filepath.Base(a), filepath.Base(b)) })
+	lists.SortStable(found, func(a, b string) int { return strings.Compare(filepath.Base(a), filepath.Base(b)) })
 	return found
 }
 

@@ -189,7 +189,7 @@ func Symbols(r io.ReaderAt) (list []Symbol, err error) {
 		return nil, err
 	}
 	list = f.symbols()
-	slices.SortStableFunc(list, func(a, b Symbol) int { return cmp.Compare(a.At, b.At) })
+	lists.SortStable(list, func(a, b Symbol) int { return cmp.Compare(a.At, b.At) })
 	return list, nil
 }
 

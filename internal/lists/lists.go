@@ -1,7 +1,10 @@
-// Package lists makes lists of lists, and counts in them.
+// Package lists makes lists of lists, counts in them and sorts them.
 package lists
 
-import "slices"
+import (
+	"slices"
+	"sort"
+)
 
 // Map returns f of each element, in order; nil for none.
 func Map[T, U any](list []T, f func(T) U) []U {
@@ -54,4 +57,10 @@ func Count[T any](list []T, f func(T) bool) (n int) {
 		}
 	}
 	return n
+}
+
+// SortStable sorts a list by cmp, which returns a negative number if a comes before b. Equal elements keep their order.
+// Unlike slices.SortStableFunc it is no copy of the algorithm for each type, which matters to the size of the program.
+func SortStable[T any](list []T, cmp func(a, b T) int) {
+	sort.SliceStable(list, func(i, j int) bool { return cmp(list[i], list[j]) < 0 })
 }

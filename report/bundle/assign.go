@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/document"
 )
 
@@ -79,7 +80,7 @@ func (d *doctor) assign() {
 			}
 		}
 	}
-	slices.SortStableFunc(d.peers, func(a, b *patient) int { return cmp.Compare(a.Name, b.Name) })
+	lists.SortStable(d.peers, func(a, b *patient) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // session finds the match that most of the evidence belongs to, and the files of other matches.

@@ -1,8 +1,7 @@
 package bundle
 
 import (
-	"slices"
-
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -29,7 +28,7 @@ func (t *Traces) Compare(opts tracediff.Options) ([]*tracediff.Result, error) {
 
 // SortTraces sorts comparisons as [Traces.Compare] does.
 func SortTraces(out []*tracediff.Result) []*tracediff.Result {
-	slices.SortStableFunc(out, func(a, b *tracediff.Result) int {
+	lists.SortStable(out, func(a, b *tracediff.Result) int {
 		switch {
 		case a.First == nil && b.First == nil:
 			return 0

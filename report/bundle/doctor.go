@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/archive"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/document"
 )
 
@@ -115,7 +116,7 @@ func (d *doctor) gameLogs() {
 		}
 		d.peers[i].Logs = found.Files
 	}
-	slices.SortStableFunc(d.peers, func(a, b *patient) int { return cmp.Compare(a.Name, b.Name) })
+	lists.SortStable(d.peers, func(a, b *patient) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 func (d *doctor) lose(format string, args ...any) {

@@ -167,7 +167,7 @@ func (s *Session) logGroups(names map[string]string) (groups []*logGroup) {
 		}
 		byPath[path].files = append(byPath[path].files, f)
 	}
-	slices.SortStableFunc(groups, func(a, b *logGroup) int { return cmp.Compare(a.path, b.path) })
+	lists.SortStable(groups, func(a, b *logGroup) int { return cmp.Compare(a.path, b.path) })
 	known := map[string]bool{}
 	for _, name := range names {
 		known[name] = true

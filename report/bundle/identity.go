@@ -14,6 +14,7 @@ import (
 	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
@@ -264,7 +265,7 @@ func (s *Session) identifyMessages(f *File, one part) []part {
 			spots = append(spots, spot{c.Pos.Offset, c.Pos.Line, m.Name, gameOfEngine(log.Dialect.Engine)})
 		}
 	}
-	slices.SortStableFunc(spots, func(a, b spot) int { return cmp.Compare(a.at, b.at) })
+	lists.SortStable(spots, func(a, b spot) int { return cmp.Compare(a.at, b.at) })
 	list := []part{}
 	last := ""
 	for i, sp := range spots {

@@ -425,7 +425,7 @@ func (m *Matches) finish(units []*unit) {
 	for _, x := range m.List {
 		slices.SortFunc(x.units, func(a, b *unit) int { return cmp.Compare(order[a], order[b]) })
 	}
-	slices.SortStableFunc(m.List, func(a, b *Match) int { return cmp.Compare(first(a), first(b)) })
+	lists.SortStable(m.List, func(a, b *Match) int { return cmp.Compare(first(a), first(b)) })
 	for i, x := range m.List {
 		x.Number = i + 1
 		for _, u := range x.units {

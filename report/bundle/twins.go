@@ -85,7 +85,7 @@ func (t *Traces) distinct(same []*tracediff.Trace) ([]*tracediff.Trace, error) {
 		}
 	}
 	// Where two overlap, one that is whole comes first, then one with more ticks.
-	slices.SortStableFunc(spans, func(a, b span) int {
+	lists.SortStable(spans, func(a, b span) int {
 		if a.Whole != b.Whole {
 			if a.Whole {
 				return -1

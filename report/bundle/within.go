@@ -11,6 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/internal/file/partial"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -35,7 +36,7 @@ func (m *Matches) byClaims(u *unit, one part) []part {
 		return []part{one}
 	}
 	claims = slices.Clone(claims)
-	slices.SortStableFunc(claims, func(a, b tracediff.Claim) int { return int(a.Pos.Offset - b.Pos.Offset) })
+	lists.SortStable(claims, func(a, b tracediff.Claim) int { return int(a.Pos.Offset - b.Pos.Offset) })
 	first, list, names := 0, []part(nil), headings{}
 	begin := func(claim int, at int64) {
 		p := one

@@ -17,6 +17,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Level is the severity of breaking a rule.
@@ -280,7 +281,7 @@ func (facts) sort(c *checker) {
 		}
 		return 1<<63 - 1
 	}
-	slices.SortStableFunc(c.file.Findings, func(a, b Finding) int {
+	lists.SortStable(c.file.Findings, func(a, b Finding) int {
 		x, y := rank(&a), rank(&b)
 		switch {
 		case x < y:

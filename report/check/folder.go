@@ -12,6 +12,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // maxDepth is how many levels of folders below a path are read, and maxFiles how many files they may have.
@@ -130,7 +131,7 @@ func checkPeer(tree files.Tree, d dir, opts Options) (out Result, known []facts,
 	for _, path := range logs {
 		check(path)
 	}
-	slices.SortStableFunc(out, func(a, b *File) int { return strings.Compare(a.Path, b.Path) })
+	lists.SortStable(out, func(a, b *File) int { return strings.Compare(a.Path, b.Path) })
 	if f := between(d.path, known, opts); len(f.Findings) > 0 {
 		out = append(out, f)
 	}

@@ -178,7 +178,7 @@ func after(sets []named, bad snapshot.Point) (points []snapshot.Point) {
 			}
 		}
 	}
-	slices.SortStableFunc(points, snapshot.Point.Compare)
+	lists.SortStable(points, snapshot.Point.Compare)
 	return points[:min(len(points), maxAfter)]
 }
 

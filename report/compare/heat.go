@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -56,7 +57,7 @@ func (g *gatherer) heat() {
 	for label, digits := range differs {
 		h.Rows = append(h.Rows, document.HeatRow{Label: label, Differs: string(digits)})
 	}
-	slices.SortStableFunc(h.Rows, func(x, y document.HeatRow) int { return cmp.Compare(x.Label, y.Label) })
+	lists.SortStable(h.Rows, func(x, y document.HeatRow) int { return cmp.Compare(x.Label, y.Label) })
 	if len(h.Points) > 1 {
 		g.e.Heat = h
 	}
@@ -65,7 +66,7 @@ func (g *gatherer) heat() {
 // nearest returns at most so many of some points in order: those around one of them where
 // there are more.
 func nearest(points []snapshot.Point, at snapshot.Point, most int) []snapshot.Point {
-	slices.SortStableFunc(points, snapshot.Point.Compare)
+	lists.SortStable(points, snapshot.Point.Compare)
 	if len(points) <= most {
 		return points
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/document"
 )
@@ -277,7 +278,7 @@ func (g *gatherer) around() {
 	for id, peers := range have {
 		g.e.Around = append(g.e.Around, document.TriagedOrder{ReportedOrder: id.ReportedOrder, Peers: peers})
 	}
-	slices.SortStableFunc(g.e.Around, func(a, b document.TriagedOrder) int {
+	lists.SortStable(g.e.Around, func(a, b document.TriagedOrder) int {
 		return cmp.Or(cmp.Compare(a.Tick, b.Tick), cmp.Compare(a.SubTick, b.SubTick), cmp.Compare(a.Player, b.Player), cmp.Compare(a.Sequence, b.Sequence),
 			cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Payload, b.Payload), slices.Compare(a.Peers, b.Peers))
 	})

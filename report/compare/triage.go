@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/document"
@@ -377,7 +378,7 @@ func (g *gatherer) facts(all map[string]map[string]string) {
 			g.e.Facts = append(g.e.Facts, f)
 		}
 	}
-	slices.SortStableFunc(g.e.Facts, func(a, b document.Fact) int { return cmp.Compare(a.Name, b.Name) })
+	lists.SortStable(g.e.Facts, func(a, b document.Fact) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // maxPoints is how many snapshots of a peer a timeline lists.

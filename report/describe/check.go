@@ -349,6 +349,6 @@ func (c *checker) unused() (out []Misfit) {
 	for _, path := range c.survey.Missing() {
 		add(c.page.Line(path), "no state has %s", prose.Name(path))
 	}
-	slices.SortStableFunc(out, func(a, b Misfit) int { return a.Line - b.Line })
+	lists.SortStable(out, func(a, b Misfit) int { return a.Line - b.Line })
 	return out
 }

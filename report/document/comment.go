@@ -247,7 +247,7 @@ func (g *Gathered) telling(most int) []*GatheredLine {
 			break
 		}
 	}
-	slices.SortStableFunc(chosen, func(a, b at) int {
+	lists.SortStable(chosen, func(a, b at) int {
 		if a.entity != b.entity {
 			return a.entity - b.entity
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -390,7 +391,7 @@ func columnsText(out *Text, t *snapshot.TableDiff, names [2]string, limit int) {
 		}
 		return c.Rows
 	}
-	slices.SortStableFunc(columns, func(a, b snapshot.ColumnDiff) int { return cmp.Compare(most(&b), most(&a)) })
+	lists.SortStable(columns, func(a, b snapshot.ColumnDiff) int { return cmp.Compare(most(&b), most(&a)) })
 	if limit >= 0 {
 		columns = columns[:min(len(columns), limit)]
 	}

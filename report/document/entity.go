@@ -232,16 +232,16 @@ func (r *Report) Gather() *Gathered {
 		g.Absent[n].Tables = len(tables[s])
 	}
 	for i := range g.Entities {
-		slices.SortStableFunc(g.Entities[i].Lines, func(a, b GatheredLine) int { return a.lacking() - b.lacking() })
+		lists.SortStable(g.Entities[i].Lines, func(a, b GatheredLine) int { return a.lacking() - b.lacking() })
 	}
-	slices.SortStableFunc(g.Entities, func(a, b GatheredEntity) int { return a.place() - b.place() })
+	lists.SortStable(g.Entities, func(a, b GatheredEntity) int { return a.place() - b.place() })
 	return g
 }
 
 // Leading returns the first n values as texts show them: values that both sides have come first.
 func Leading(locus []LocusField, n int) []LocusField {
 	locus = slices.Clone(locus)
-	slices.SortStableFunc(locus, func(a, b LocusField) int { return a.lacking() - b.lacking() })
+	lists.SortStable(locus, func(a, b LocusField) int { return a.lacking() - b.lacking() })
 	return locus[:min(len(locus), n)]
 }
 

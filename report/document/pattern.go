@@ -313,7 +313,7 @@ func Summarize(tables []*snapshot.TableDiff, names [2]string) []FieldSummary {
 		}
 		return 0
 	}
-	slices.SortStableFunc(out, func(a, b FieldSummary) int {
+	lists.SortStable(out, func(a, b FieldSummary) int {
 		return cmp.Or(last(a)-last(b), cmp.Compare(b.Values, a.Values))
 	})
 	return out

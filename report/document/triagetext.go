@@ -350,7 +350,7 @@ func (t *reportText) orders() {
 	if len(list) == 0 {
 		return
 	}
-	slices.SortStableFunc(list, func(a, b TriagedOrder) int { return a.rank() - b.rank() })
+	lists.SortStable(list, func(a, b TriagedOrder) int { return a.rank() - b.rank() })
 	t.section("orders", "that differ, that name what differs, or that are of the last tick before it shows")
 	n := t.shown(len(list), shownOrders)
 	for _, o := range list[:n] {

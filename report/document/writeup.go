@@ -11,6 +11,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // A write-up is a text about a bug: Markdown that begins with a header of "name: value" lines between two lines of
@@ -120,7 +122,7 @@ func (r *Report) FindSeen(folder fs.FS, by Level) (seen []SeenBefore, err error)
 	much := func(s SeenBefore) string {
 		return fmt.Sprintf("%t %t %02d", s.Exact, s.Known, 1+slices.Index(Levels(), s.Level))
 	}
-	slices.SortStableFunc(seen, func(a, b SeenBefore) int {
+	lists.SortStable(seen, func(a, b SeenBefore) int {
 		return cmp.Or(cmp.Compare(much(b), much(a)), cmp.Compare(a.File, b.File))
 	})
 	return seen, err

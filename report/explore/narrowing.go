@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 )
@@ -87,7 +88,7 @@ func (b *builder) inOrder(names []string) []string {
 		}
 		return i
 	}
-	slices.SortStableFunc(names, func(x, y string) int { return place(x) - place(y) })
+	lists.SortStable(names, func(x, y string) int { return place(x) - place(y) })
 	return names
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
@@ -82,7 +83,7 @@ func rootsFirst(r *document.Report) []document.HeatRow {
 		return first + 1
 	}
 	rows := slices.Clone(r.Heat.Rows)
-	slices.SortStableFunc(rows, func(x, y document.HeatRow) int { return rank(x) - rank(y) })
+	lists.SortStable(rows, func(x, y document.HeatRow) int { return rank(x) - rank(y) })
 	return rows
 }
 

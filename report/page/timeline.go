@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/document"
 )
 
@@ -72,7 +73,7 @@ func (v *timelineView) lanes(t *document.Timeline, p *document.TimelinePeer, who
 		}
 		events.Marks = append(events.Marks, glyph{num(a.place(m.Tick)), eventHeight / 2, markPath(m.Kind), a.offset(m.Tick), tip})
 	}
-	slices.SortStableFunc(events.Marks, func(x, y glyph) int { return cmp.Compare(x.At, y.At) })
+	lists.SortStable(events.Marks, func(x, y glyph) int { return cmp.Compare(x.At, y.At) })
 	if len(events.Marks) == 0 {
 		events.Height = 4
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
@@ -116,7 +117,7 @@ func (m *merger) points() error {
 		}
 		at[p] = append(at[p], i)
 	}
-	slices.SortStableFunc(points, snapshot.Point.Compare)
+	lists.SortStable(points, snapshot.Point.Compare)
 	for _, p := range points {
 		list := at[p]
 		if len(list) > 1 {
@@ -167,7 +168,7 @@ func groups(list []int, hash func(i int) (string, bool)) (out [][]int, shared bo
 		slices.Sort(found[i].list)
 		out = append(out, found[i].list)
 	}
-	slices.SortStableFunc(out, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
+	lists.SortStable(out, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
 	return out, shared
 }
 
@@ -375,7 +376,7 @@ func (m *merger) orders() {
 			m.doc.Orders = append(m.doc.Orders, diff)
 		}
 	}
-	slices.SortStableFunc(m.doc.Orders, func(a, b Order) int {
+	lists.SortStable(m.doc.Orders, func(a, b Order) int {
 		return cmp.Or(cmp.Compare(a.Tick, b.Tick), cmp.Compare(a.SubTick, b.SubTick), cmp.Compare(a.Player, b.Player),
 			cmp.Compare(a.Sequence, b.Sequence), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Payload, b.Payload))
 	})

@@ -150,7 +150,7 @@ type dump struct {
 
 // dumpsOf returns what differs at each tick, the earliest first, and the columns that look like noise wherever they differ.
 func dumpsOf(list []compared) (dumps []dump, looks map[column]bool) {
-	slices.SortStableFunc(list, func(a, b compared) int { return cmp.Compare(a.tick, b.tick) })
+	lists.SortStable(list, func(a, b compared) int { return cmp.Compare(a.tick, b.tick) })
 	looks = map[column]bool{}
 	for i, c := range list {
 		if i == 0 || c.tick > list[i-1].tick {
@@ -291,7 +291,7 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 			found = append(found, NoisyColumn{Table: col.label, Component: col.component, Field: col.field, Looks: looks[col]})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b NoisyColumn) int {
+	lists.SortStable(found, func(a, b NoisyColumn) int {
 		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Component, b.Component), cmp.Compare(a.Field, b.Field))
 	})
 	return found, len(found) > 0 && !more && len(found) == len(always)

@@ -105,7 +105,7 @@ func (s *Survey) adopt() {
 		s.order = append(s.order, g)
 		return true
 	})
-	slices.SortStableFunc(s.order, func(a, b *group) int { return cmp.Or(cmp.Compare(a.dir, b.dir), cmp.Compare(a.bases[0], b.bases[0])) })
+	lists.SortStable(s.order, func(a, b *group) int { return cmp.Or(cmp.Compare(a.dir, b.dir), cmp.Compare(a.bases[0], b.bases[0])) })
 }
 
 // Lost returns the files in no notation that have the same name as files in another folder, or the same name except for

@@ -126,7 +126,7 @@ func overlap(step Step, peers []Covered, what string) Prospect {
 	for i, a := range have {
 		spans[i], _ = a.span(what)
 	}
-	slices.SortStableFunc(spans, func(a, b document.Coverage) int { return cmp.Compare(a.First, b.First) })
+	lists.SortStable(spans, func(a, b document.Coverage) int { return cmp.Compare(a.First, b.First) })
 	for i, last := 1, uint64(0); i < len(spans); i++ {
 		last = max(last, spans[i-1].Last)
 		if from, to := spans[i].First, min(spans[i].Last, last); from <= to && (!p.Can || to-from > p.To-p.From) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
@@ -88,7 +89,7 @@ func (c *Conclusion) fingerprints(t *traits) {
 		put(document.LevelCause, c.Causes[0].Class)
 	}
 	order := document.Levels()
-	slices.SortStableFunc(c.Levels, func(a, b document.Fingerprint) int {
+	lists.SortStable(c.Levels, func(a, b document.Fingerprint) int {
 		return slices.Index(order, a.Level) - slices.Index(order, b.Level)
 	})
 	place := (has[document.LevelStep] || c.InitialState || c.Loaded != nil) && has[document.LevelField]

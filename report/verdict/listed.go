@@ -2,8 +2,8 @@ package verdict
 
 import (
 	"cmp"
-	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
@@ -61,7 +61,7 @@ func shares(columns []document.LocusColumn, room uint64) []uint64 {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(columns[i].Changed, columns[j].Changed) })
+	lists.SortStable(order, func(i, j int) int { return cmp.Compare(columns[i].Changed, columns[j].Changed) })
 	for n, i := range order {
 		out[i] = min(columns[i].Changed, room/uint64(len(order)-n))
 		room -= out[i]

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
@@ -49,7 +50,7 @@ func (c *Conclusion) locus(p *Parted) {
 			tables = append(tables, &d.Tables[i])
 		}
 	}
-	slices.SortStableFunc(tables, func(a, b *snapshot.TableDiff) int { return c.place(a) - c.place(b) })
+	lists.SortStable(tables, func(a, b *snapshot.TableDiff) int { return c.place(a) - c.place(b) })
 	for _, t := range tables {
 		cache := t.Class == snapshot.Cache
 		entities.table(t)
@@ -69,7 +70,7 @@ func (c *Conclusion) locus(p *Parted) {
 		}
 		changes := slices.Clone(t.Changes)
 		if root, known := c.Root(); known && root == t.Label && c.Component != "" { // what diverged first
-			slices.SortStableFunc(changes, func(a, b snapshot.Change) int {
+			lists.SortStable(changes, func(a, b snapshot.Change) int {
 				return btoi(a.Component != c.Component) - btoi(b.Component != c.Component)
 			})
 		}

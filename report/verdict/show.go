@@ -192,7 +192,7 @@ func tree(p *Parted) *document.HashTree {
 			t.Leaves[i].Hashes[side], t.Leaves[i].Rows[side] = l.hash, l.rows
 		}
 	}
-	slices.SortStableFunc(t.Leaves, func(x, y document.TreeLeaf) int { return cmp.Compare(x.Label, y.Label) })
+	lists.SortStable(t.Leaves, func(x, y document.TreeLeaf) int { return cmp.Compare(x.Label, y.Label) })
 	return t
 }
 
@@ -247,7 +247,7 @@ func cascade(e Evidence) []document.CascadeDocument {
 				add(t)
 			}
 		}
-		slices.SortStableFunc(list, func(a, b document.CascadeDocument) int { return cmp.Compare(a.Tick, b.Tick) })
+		lists.SortStable(list, func(a, b document.CascadeDocument) int { return cmp.Compare(a.Tick, b.Tick) })
 	}
 	if len(list) > maxCascade {
 		list = list[:maxCascade]
@@ -265,7 +265,7 @@ func cascade(e Evidence) []document.CascadeDocument {
 			Scope: name, Tick: e.Heat.Points[first], Native: nameOf(e.PointName, e.Heat.Points[first]), Count: int64(strings.Count(row.Differs, "1")), Last: e.Heat.Points[strings.LastIndexByte(row.Differs, '1')],
 		})
 	}
-	slices.SortStableFunc(list, func(a, b document.CascadeDocument) int { return cmp.Compare(a.Tick, b.Tick) })
+	lists.SortStable(list, func(a, b document.CascadeDocument) int { return cmp.Compare(a.Tick, b.Tick) })
 	return list
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/code"
 	"github.com/desynctool/desynctool/internal/debuginfo"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Program names the places in one program or library.
@@ -104,7 +105,7 @@ func (p *Program) index() error {
 		}
 		p.units = append(p.units, u)
 	}
-	slices.SortStableFunc(p.ranges, func(a, b span[*unit]) int { return cmp.Compare(a.from, b.from) })
+	lists.SortStable(p.ranges, func(a, b span[*unit]) int { return cmp.Compare(a.from, b.from) })
 	return nil
 }
 
@@ -161,7 +162,7 @@ func (p *Program) load(u *unit) (err error) {
 		}
 		u.lines = append(u.lines, l)
 	}
-	slices.SortStableFunc(u.lines, func(a, b line) int {
+	lists.SortStable(u.lines, func(a, b line) int {
 		if c := cmp.Compare(a.at, b.at); c != 0 {
 			return c
 		}

@@ -63,7 +63,7 @@ func (o *Outputs) Wanted() []Output {
 // the process. If one cannot be written, the others are still written.
 func (o *Outputs) Each(render func(out Output) error) error {
 	list := slices.Clone(o.Wanted())
-	slices.SortStableFunc(list, func(a, b Output) int {
+	lists.SortStable(list, func(a, b Output) int {
 		switch {
 		case a.File != "" && b.File == "":
 			return -1

@@ -3,10 +3,11 @@ package gamelog
 import (
 	"cmp"
 	"fmt"
-	"github.com/desynctool/desynctool/internal/lists"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Peer is one peer, and the logs that its game wrote.
@@ -62,7 +63,7 @@ func Compare(peers []Peer, split Split) []Difference {
 	}
 	list := make([]Difference, 0, len(order))
 	list = append(list, lists.Map(order, func(key uint64) Difference { return *found[key] })...)
-	slices.SortStableFunc(list, func(a, b Difference) int {
+	lists.SortStable(list, func(a, b Difference) int {
 		return cmp.Or(-cmp.Compare(min(len(a.Lack), 1), min(len(b.Lack), 1)), nearer(a.Ticks, b.Ticks), cmp.Compare(a.Lines, b.Lines),
 			-cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Text, b.Text))
 	})
@@ -127,7 +128,7 @@ func (c *comparer) differing(e *Entry) *Difference {
 	if len(d.Lack) == 0 && !less {
 		return nil
 	}
-	slices.SortStableFunc(d.Have, func(a, b Place) int { return -cmp.Compare(a.Count, b.Count) })
+	lists.SortStable(d.Have, func(a, b Place) int { return -cmp.Compare(a.Count, b.Count) })
 	return d
 }
 
@@ -254,7 +255,7 @@ func Facts(peers []Peer, least int) []FactValues {
 			keys = append(keys, k)
 		}
 	}
-	slices.SortStableFunc(keys, func(a, b key) int {
+	lists.SortStable(keys, func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.name, b.name), -cmp.Compare(len(all[a]), len(all[b])), cmp.Compare(a.kind, b.kind))
 	})
 	var list []FactValues

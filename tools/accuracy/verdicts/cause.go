@@ -255,7 +255,7 @@ func worstFirst(scores []*Score) []string {
 		n := tallyCauses(scores, func(s *Score, _ *CauseScore) bool { return s.fault() == name })
 		right[name] = float64(n[Right]-n[False]) / float64(max(n.all(), 1))
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(right[a], right[b]) })
+	lists.SortStable(names, func(a, b string) int { return cmp.Compare(right[a], right[b]) })
 	return names
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Game is a game that can play sessions with mistakes.
@@ -203,7 +204,7 @@ func recording(dir string) (*session.Recording, error) {
 		first = r.Peers[slices.IndexFunc(r.Peers, func(p session.Recorded) bool { return p.Name != r.Truth.Peer })].Name
 	}
 	order := []string{first, r.Truth.Peer, "client"}
-	slices.SortStableFunc(r.Peers, func(a, b session.Recorded) int { return rankOf(order, a.Name) - rankOf(order, b.Name) })
+	lists.SortStable(r.Peers, func(a, b session.Recorded) int { return rankOf(order, a.Name) - rankOf(order, b.Name) })
 	return r, nil
 }
 

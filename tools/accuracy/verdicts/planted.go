@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Bug is a mistake in one place of one game, which many sessions show.
@@ -36,7 +38,7 @@ func Bugs(games []Game, n int, seed uint64, apart bool, shows func(Bug) (bool, e
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortStableFunc(order, func(a, b int) int { return planted[a] - planted[b] })
+		lists.SortStable(order, func(a, b int) int { return planted[a] - planted[b] })
 		for _, at := range order {
 			var free []string
 			for _, m := range games[at].Mistakes() {
