@@ -2,8 +2,7 @@ package relay
 
 import (
 	"cmp"
-
-	"github.com/desynctool/desynctool/internal/lists"
+	"slices"
 )
 
 // A readReport is a report, whatever peer has made it.
@@ -99,7 +98,7 @@ func (r *Relay) share() {
 	}
 	b = appendNumber(appendNumber(b, uint64(r.tablesDiffer), 4), uint64(r.columnsDiffer), 4)
 	b = append(b, byte(shown))
-	lists.SortStable(r.found, func(a, b foundRow) int {
+	slices.SortStableFunc(r.found, func(a, b foundRow) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.key2, b.key2))
 	})
 	for i := range r.listed {
