@@ -12,10 +12,14 @@ var levels = []string{
 	"Trace", "Debug", "Info", "Notice", "Warn", "Warning", "Error", "Fatal", "Critical",
 }
 
+// thrown is what .NET writes before the type of an exception that nothing caught.
+const thrown = "Exception of type "
+
 // owns reports whether a message is the program's own, from the text before it on its line: times, levels, names of
 // modules, places in source code, and the engine's own prefixes. A line of a chat has a player's name there.
 func (e *Grammar) owns(lead []byte) bool {
-	target := false // a word with a colon after a level names what logs
+	target := false                      // a word with a colon after a level names what logs
+	lead = bytes.TrimLeft(lead, " \t|>") // somebody may quote the lines of a log
 	for {
 		lead = bytes.TrimLeft(lead, " \t|")
 		if len(lead) == 0 {
@@ -66,6 +70,8 @@ func (e *Grammar) leading(lead []byte) int {
 		return len(s)
 	}
 	switch {
+	case bytes.HasPrefix(lead, []byte(thrown)):
+		return len(thrown)
 	case bytes.HasPrefix(lead, []byte("thread '")): // of Rust: thread 'main' panicked at
 		const panicked = "' panicked at "
 		if i := bytes.Index(lead, []byte(panicked)); i > 0 && i < 64 {
@@ -119,7 +125,7 @@ func (e *Grammar) bracketed(words []byte) bool {
 // technical reports whether a word is a time, a level, the name of a module or a place in
 // source code.
 func (e *Grammar) technical(word []byte) bool {
-	if isLevel(word) || isTime(word) || bytes.Contains(word, []byte("::")) {
+	if isLevel(word) || isTime(word) || bytes.Contains(word, []byte("::")) || bytes.HasSuffix(word, []byte("Exception")) {
 		return true
 	}
 	// PATH.EXT:LINE, or with a column after it
