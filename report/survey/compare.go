@@ -16,13 +16,13 @@ func (s *Survey) findNoise(left int64) {
 	pairs := map[pair]*compared{} // of all tables
 	var lacks map[column]string
 	var own map[column]bool
-	single := ""
+	single, alone := "", false
 	for _, most := range []int{mostMatched, mostDoubted, math.MaxInt} {
 		left = s.match(pairs, left, most)
 		s.compare(pairs)
 		list := complete(pairs)
 		lacks = lacking(list)
-		own = ownNames(list)
+		own, alone = ownNames(list), once(list)
 		if s.noisy, s.quiet = noise(list); !s.quiet && (most >= mostDoubted || !doubtful(list)) {
 			break
 		}
@@ -38,7 +38,12 @@ func (s *Survey) findNoise(left int64) {
 			s.noisy = append(s.noisy, NoisyColumn{Table: col.label, Component: col.component, Field: col.field, Looks: true})
 		}
 	}
-	end := map[bool]string{true: probablyOnly, false: isNoise}[s.quiet]
+	end := isNoise
+	if s.quiet {
+		end = probablyOnly
+	} else if alone {
+		end = isNoiseOnce
+	}
 	if note := noiseNote(s.noisy, end); note != "" && single == "" {
 		s.notes = append(s.notes, note)
 	}

@@ -301,13 +301,19 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 // point alone that is not certain.
 func believed(found []NoisyColumn, list []compared) (is, certain bool) {
 	is = !slices.ContainsFunc(found, func(n NoisyColumn) bool { return !n.Looks })
-	return is, is && list[len(list)-1].tick > list[0].tick
+	return is, is && !once(list)
+}
+
+// once reports whether the states of only one state point were compared.
+func once(list []compared) bool {
+	return !slices.ContainsFunc(list, func(c compared) bool { return c.tick != list[0].tick })
 }
 
 // The ends of the notes about columns that are noise, probably noise, and perhaps noise.
 const (
 	isNoise      = "between peers in every dump: taken for noise and not compared"
 	probablyOnly = "between peers in every dump, and nothing else does: probably noise, such as a clock or a path"
+	isNoiseOnce  = "between the peers and look like noise: not compared"
 	perhapsOnly  = "and look like noise, and nothing else does in the states of the only tick: not compared"
 )
 
@@ -319,7 +325,7 @@ func noiseNote(found []NoisyColumn, end string) string {
 	if len(names) == 0 {
 		return ""
 	} else if len(names) == 1 {
-		verb, end = " differs ", strings.Replace(end, "and look", "and looks", 1)
+		verb, end = " differs ", strings.Replace(end, "and look ", "and looks ", 1)
 	}
 	return prose.Few(names, mostNamed) + verb + end
 }
@@ -370,7 +376,7 @@ func compareStates(first, second seen) *compared {
 }
 
 var (
-	noisyNames = lazyregexp.New(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|(memory|mem|heap|rss)_?(kb|mb|kib|mib|bytes|used|size)?|working.?set|allocs?|allocations|gc|cpu|os|user|locale|local|session|guid|uuid|nonce|mailbox|message_queue|uptime|realtime|since_(start|startup|launch|boot)|elapsed|delta|jitter|took|perf|ups|tps|(real|wall|render|draw|frame|cpu|gpu)_?(s|secs?|seconds|ms|millis|us|micros|ns|nanos))([^a-z]|$)`)
+	noisyNames = lazyregexp.New(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|(memory|mem|heap|rss)_?(kb|mb|kib|mib|bytes|used|size)?|working.?set|allocs?|allocations|gc|cpu|os|user|locale|local|session|guid|uuid|nonce|mailbox|message_queue|uptime|realtime|since_(start|startup|launch|boot)|elapsed|(frame_?)?delta_?(t|s|ms|seconds|real)|jitter|took|perf|ups|tps|(real|wall|render|draw|frame|cpu|gpu)_?(s|secs?|seconds|ms|millis|us|micros|ns|nanos))([^a-z]|$)`)
 	// unitNames are of times if they are the whole name of a value that belongs to no entity.
 	unitNames = lazyregexp.New(`(?i)^(secs?|seconds|ms|msecs?|millis|us|usecs?|micros|ns|nanos)$`)
 	// localNames are of values that no simulation has: of the connection, and of where one player looks.
