@@ -128,15 +128,21 @@ func (m *message) findTicks() {
 		if u.text == "f" && i+2 < len(m.units) && oneOf(m.units[i+1].text, ":|=") {
 			name = "frame"
 		}
+		if name == "" && i > 0 && m.units[i-1].text == "at" && oneOf(u.text, places) {
+			name = u.text
+		}
 		if u.kind == word && name != "" && !(name == "round" && m.chained()) {
 			m.tickAfter(i, name)
 		}
 	}
 }
 
+// places are words that have the number of a step behind them after the word at: diverged at event 45583.
+const places = "event|move|action|command|input|order|instruction|message"
+
 // blockWords are words for the number of a block, which is the tick of a chain of blocks. Other things have blocks and slots,
 // too, and blocks have rounds.
-const blockWords = "block|blocks|height|heights|slot|slots"
+const blockWords = "block|blocks|height|heights|slot|slots|ledger|ledgers"
 
 // findBlocks finds the numbers of blocks, and reports whether there is one. The rounds of a block are no ticks then.
 func (m *message) findBlocks() bool {
@@ -204,8 +210,11 @@ func (m *message) tickAfter(i int, name string) {
 	if !ok || next < len(m.units) && oneOf(m.units[next].text, "%|seconds|minutes|hours|percent|fps") {
 		return
 	}
-	weak := i > 0 && settled.has(m.units[i-1].text) ||
+	weak := i > 0 && (settled.has(m.units[i-1].text) || u.joined && oneOf(m.units[i-1].text, "other|their|remote|target|highest|best|peer")) ||
 		i > 1 && settled.has(m.units[i-2].text) && m.units[i-1].kind == word
+	if weak && u.joined && m.units[i-1].text == "current" && oneOf(u.text, blockWords) { // beside otherHeight
+		weak = false
+	}
 	m.ticks = append(m.ticks, tickAt{n, name, i, weak})
 	for k = i; k < next; k++ {
 		m.used[k] = true

@@ -154,11 +154,19 @@ func (m *message) heading(line string) {
 
 // blockAbove takes the number of a block from the fields above its checksums: Number: 1, Hash: 0x5f3a….
 func (m *message) blockAbove() {
-	if m.above != nil || !m.chained() {
+	sums := m.chained() || hasSums([]byte(m.text), false)
+	if m.above != nil || !sums && m.wordAt("block") < 0 {
 		return
 	}
-	for _, line := range slices.Backward(m.before) {
+	for i, line := range slices.Backward(m.before) {
 		l := parse(line, true)
+		if near := len(m.before) - i; m.lead.program && l.lead.program && near < 3 && l.ofBlock() {
+			m.above = &l.ticks[len(l.ticks)-1]
+			return
+		}
+		if !m.chained() {
+			continue
+		}
 		if len(l.units) == 0 {
 			continue
 		}
@@ -173,6 +181,12 @@ func (m *message) blockAbove() {
 			return
 		}
 	}
+}
+
+// ofBlock reports whether a line of a program has the number and the checksum of one block: Bad block #455321 (f9114368…).
+func (m *message) ofBlock() bool {
+	n := len(m.ticks)
+	return n > 0 && m.chained() && oneOf(m.ticks[n-1].word, blockWords) && !m.ticks[n-1].weak && m.wordAt("last|previous|parent|next") < 0
 }
 
 // fields counts pairs such as tick=4410, which programs write and people do not.

@@ -3,6 +3,7 @@ package statements
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/tracediff"
@@ -205,7 +206,7 @@ func (m *message) key(i int) string {
 // stated returns the values between two units, with their labels.
 func (m *message) stated(from, to int) (list []stated) {
 	for i := from; i < to; i++ {
-		if m.isValue(i) && !m.isListed(i) && !m.isCount(i, to) {
+		if m.isValue(i) && !m.isListed(i) && !m.isCount(i, to) && !m.isTickAgain(i) {
 			list = append(list, m.label(i, from, to))
 		}
 	}
@@ -341,6 +342,12 @@ func (m *message) isValue(i int) bool {
 	return (u.kind == number || u.kind == sum || u.kind == value) && !m.used[i] && !u.joined && !isNone(u.text)
 }
 
+// isTickAgain reports whether a long number is a tick of the message, which has it twice.
+func (m *message) isTickAgain(i int) bool {
+	again := func(k tickAt) bool { return strconv.FormatUint(k.number, 10) == m.units[i].text }
+	return len(m.units[i].text) >= minSum && slices.ContainsFunc(m.ticks, again)
+}
+
 // isCount reports whether a number counts what follows it.
 func (m *message) isCount(i, to int) bool {
 	u := m.units[i]
@@ -446,7 +453,7 @@ func called(outcome string) string {
 		return "replay"
 	case "recording":
 		return "recorded"
-	case "was", "have", "got", "found", "observed":
+	case "was", "have", "got", "found", "observed", "given":
 		return "actual"
 	}
 	return outcome
@@ -505,9 +512,12 @@ func (m *message) token(k int) string {
 	return m.text[start:tokenEnd(m.text, start)]
 }
 
+// maxOperator is how many units are between two values at most that a phrase makes differ.
+const maxOperator = 13
+
 // operator returns the last word of the phrase between two values that makes them differ, "" if there is none.
 func (m *message) operator(from, to int) string {
-	if to-from > 12 {
+	if to-from > maxOperator {
 		return ""
 	}
 	for i := from; i < to; i++ {

@@ -53,12 +53,12 @@ var lists = [...]struct {
 		lockstep rollback replay peer peers player players client host server remote turn tick frame prng randomness
 		world replica replicas replaying replayed recorded`},
 	{plural, `ticks frames turns steps cycles`},
-	{numbering, `number num no nr id index count counter is was`},
+	{numbering, `number num no nr id index count counter seq sequence is was`},
 	{settled, `last confirmed previous good max maximum current now until oldest start synced per every next latest`},
 	{roles, `local remote server client host guest own ours our mine my theirs their his master slave authoritative
 		authority recorded recording replay replayed replaying ingame reference live saved stored original us them opponent peer self me you them your yours left
 		right leader follower leaseholder`},
-	{outcomes, `expected expecting actual got received found computed calculated correct want wanted have was
+	{outcomes, `expected expecting given actual got received found computed calculated correct want wanted have was
 		observed sent`},
 	{writers, `local own ours our mine my us i self me`},
 	{peerNouns, `player client peer user participant slot node machine seat handle host`},
@@ -225,7 +225,7 @@ var known = sync.OnceValue(func() *book {
 			"no longer in sync", "sync check|test failed|failure", "syncerror",
 			"consistency failure|error|violation", "consistency check failed", "inconsistency detected|found",
 			"determinism|nondeterminism|indeterminism failure|error|violation|detected|broken|mismatch",
-			"determinism check failed", "state|simulation|world divergence detected|found", "simulation|simulations|sim|sims|world|worlds|lockstep|replay|replays diverged|diverges", "replay|replays mismatch|mismatched|mismatches",
+			"determinism check|test|tests failed|failure", "state|simulation|world divergence detected|found", "simulation|simulations|sim|sims|world|worlds|lockstep|replay|replays diverged|diverges", "replay|replays mismatch|mismatched|mismatches",
 			"non determinism detected", "checklist mismatch", "rng|prng|rand mismatch",
 			"random seed|state|number mismatch", "app hash mismatch|mismatched",
 			"wrong|invalid|incorrect|mismatched app hash", "state root mismatch|mismatched|differs", "invalid state|merkle|trie root",
@@ -242,8 +242,8 @@ var known = sync.OnceValue(func() *book {
 			"first divergence|difference|different|differing", "mismatch|mismatched|mismatches|differ|differs",
 		),
 		unequal: read(
-			"!=|!==|<>|->", "vs|versus", "should be|have", "instead of", "instead we|it|they have|has|got|found", "do|does|did not match|equal",
-			"don't|doesn't|didn't match|equal",
+			"!=|!==|<>|->", "vs|versus", "should be|have", "instead of", "instead we|it|they have|has|got|found", "do|does|did not match|equal|agree",
+			"don't|doesn't|didn't match|equal|agree",
 			"differ|differs from", "not equal", "but", "expected|expecting|wanted",
 		),
 	}
