@@ -70,6 +70,8 @@ type Claim struct {
 	// Quoted means that a person may have written the text, not the program: it is in a chat message, or the log does
 	// not show the difference.
 	Quoted bool
+	// Told means that the text is the sentence of a person who writes about a desync. It is Quoted, too.
+	Told bool
 	// Detail contains details of the claim; see Dialect.Detail.
 	Detail []Detail
 }

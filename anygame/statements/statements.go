@@ -85,10 +85,14 @@ func (s *Scanner) Log() *tracediff.ClaimLog {
 		s.log.Trouble = s.name + ": " + limits.Claims.Reached("", limits.Claims.Max()+s.dropped).Error()
 	}
 	if s.word != "" {
-		word := s.word
-		s.log.Dialect.TickName = func(tick uint64) string { return word + " " + strconv.FormatUint(tick, 10) }
+		s.log.Dialect.TickName = tickName(s.word)
 	}
 	return s.log
+}
+
+// tickName returns the function that names ticks after a word for them.
+func tickName(word string) func(tick uint64) string {
+	return func(tick uint64) string { return word + " " + strconv.FormatUint(tick, 10) }
 }
 
 // search reads the statements that have their words for desync in some lines.

@@ -129,13 +129,18 @@ func look(tree *archive.Tree, paths []string, names *naming, found *survey.Surve
 	if post := s.post(); found == nil && post != nil && s.tree.Peel(post.Path) {
 		return look(tree, paths, names, nil)
 	}
-	if s.stdin || !s.nothing() || s.tabled() {
+	if !s.nothing() || s.tabled() {
+		return s, nil
+	}
+	if s.stdin {
+		s.tell()
 		return s, nil
 	}
 	if found == nil && !slices.ContainsFunc(s.roots, func(r *root) bool { return r.folder != nil && r.folder.holds() }) && s.peel() {
 		return look(tree, paths, names, nil)
 	}
 	s.quoted()
+	s.tell()
 	return s, nil
 }
 
@@ -183,6 +188,22 @@ func (s *Session) quoted() {
 	for _, f := range s.files {
 		if f.text && !f.single {
 			f.single, f.scanned = true, f.scanned && !f.quotes
+		}
+	}
+}
+
+// tell reads the texts as people's words about a desync, if nothing else is in any of the files.
+func (s *Session) tell() {
+	texts := lists.Where(s.files, func(f *File) bool {
+		ext := strings.ToLower(f.ext())
+		return f.text && f.speaks() && (!slices.Contains(written, ext) || slices.Contains(documents, ext))
+	})
+	if len(texts) > mostPeeled || slices.ContainsFunc(s.files, func(f *File) bool { return f.hasTrace(s.tree) }) {
+		return
+	}
+	for _, f := range texts {
+		if log, err := formats.ReadTold(s.tree, f.Path); err == nil && len(log.Claims) > 0 {
+			f.claims, f.scanned = log, true
 		}
 	}
 }

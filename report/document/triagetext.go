@@ -438,7 +438,11 @@ func (t *reportText) claims() {
 			break // a step of the narrowing shows all of it
 		}
 		if i == 0 {
-			t.section("claims", "of the engine")
+			from := "of the engine"
+			if c.Quoted {
+				from = "in the text"
+			}
+			t.section("claims", from)
 		}
 		if i == 3 && !t.all {
 			t.more(len(t.r.Claims), i)

@@ -50,3 +50,12 @@ func ScanMessages(r io.Reader, name string) (all *tracediff.ClaimLog, each map[s
 	}
 	return all, each, nil
 }
+
+// ReadTold reads a text in which [ReadMessages] finds nothing as one that a person wrote about a desync, see
+// [statements.Told].
+func ReadTold(tree files.Tree, path string) (*tracediff.ClaimLog, error) {
+	return tracediff.ReadClaims(tree, path, &tracediff.Format{Claims: func(r io.Reader, name string) (*tracediff.ClaimLog, error) {
+		text, err := io.ReadAll(io.LimitReader(r, statements.MaxTold+1))
+		return statements.Told(text, name), err
+	}}, tracediff.ReadOptions{})
+}

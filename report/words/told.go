@@ -44,6 +44,12 @@ func told(c *verdict.Conclusion) []string {
 	} else if w.Claim.Data {
 		return []string{said(w), "That is about data before the game, and no divergence of one: the machines need the same version, maps and mods first."}
 	}
+	if w.Claim.Told {
+		return []string{
+			"A person writes: " + prose.Quote(w.Claim.Text) + ".",
+			"No checksums of two peers, no state and no message of a game was found in the text, and " + wanted(c) + ".",
+		}
+	}
 	return []string{said(w), "Nothing confirms it yet: no state and no checksum was compared, and " + wanted(c) + "."}
 }
 
@@ -311,6 +317,9 @@ func tellClaims(c *verdict.Conclusion) (found, evidence string) {
 		}
 		return "two checksums of one tick", quote
 	case verdict.WordQuoted:
+		if c.Word.Claim.Told {
+			return "a person's words", quote
+		}
 		return "quoted, perhaps", quote
 	case verdict.WordData:
 		return "different data", quote
