@@ -117,13 +117,13 @@ func TestRealTable(t *testing.T) {
 		t.Errorf("%d posts", len(posts))
 	}
 	for _, row := range posts {
-		path := strings.Trim(row[7], "`")
+		path := strings.Trim(row[6], "`")
 		f, ok := fixtures[path]
 		if !ok {
 			t.Errorf("%s: its fixture %s has no row", row[0], path)
 		}
-		if f.formats != row[2] || f.verdict != row[3] || (f.first == "—") != (row[4] == "—") {
-			t.Errorf("%s: %q, %q, %q; its fixture %s: %+v", row[0], row[2], row[3], row[4], path, f)
+		if f.formats != row[1] || f.verdict != row[2] || (f.first == "—") != (row[3] == "—") {
+			t.Errorf("%s: %q, %q, %q; its fixture %s: %+v", row[0], row[1], row[2], row[3], path, f)
 		}
 	}
 	for _, folder := range []string{"threads", "pastes", "claims", "messages", "loglines", "gamelogs"} {
