@@ -55,11 +55,10 @@ func (p *pair) combine() {
 			return
 		}
 		bad := p.bracket.Bad.Tick
-		ha, okA := p.a.log.at(bad)
-		hb, okB := p.b.log.at(bad)
-		if okA && okB && ha == hb && p.healed == nil {
+		if p.hashesEqual(p.bracket.Bad) && p.healed == nil {
 			p.doubtful = true
-			r.contradict("state point %d: the snapshots differ, the recorded sync hashes are both %s", bad, ha)
+			hash, _ := p.a.log.at(bad)
+			r.contradict("state point %d: the snapshots differ, the recorded sync hashes are both %s", bad, hash)
 		}
 		if g := p.bracket.Good; p.equal != nil && p.rootsDiffer() && *p.equal < bad && (g == nil || *p.equal > g.Tick) {
 			p.bracket.Good = &snapshot.Point{Tick: *p.equal}

@@ -115,6 +115,7 @@ func (p *pair) marks(around ...uint64) (list []mark) {
 	}
 	var since *snapshot.Point // the last pair of its epoch with equal histories
 	var epochs [2]uint32
+	blind := false // the recorded hashes are equal where states differ: they do not cover all of the state
 	for i := range p.pairs {
 		pr := &p.pairs[i]
 		if !pr.ok {
@@ -123,6 +124,7 @@ func (p *pair) marks(around ...uint64) (list []mark) {
 		m := mark{at: p.points[i], kind: equal, by: BySnapshots, files: p.files(i)}
 		if pr.a.Root != pr.b.Root {
 			m.kind = differs
+			blind = blind || p.hashesEqual(m.at)
 		}
 		if p.historical(i) {
 			if e := p.epochs(i); e != epochs {
@@ -137,10 +139,20 @@ func (p *pair) marks(around ...uint64) (list []mark) {
 		}
 		list = append(list, m)
 	}
-	if p.kind == "" && !p.ownSums && p.a.log != nil && p.b.log != nil {
+	if p.kind == "" && !p.ownSums && !blind && p.a.log != nil && p.b.log != nil {
 		list = append(list, p.hashMarks(list, around)...)
 	}
 	return list
+}
+
+// hashesEqual reports whether both peers recorded the same hash of a point.
+func (p *pair) hashesEqual(at snapshot.Point) bool {
+	if at.Phase != "" || p.a.log == nil || p.b.log == nil {
+		return false
+	}
+	a, okA := p.a.log.at(at.Tick)
+	b, okB := p.b.log.at(at.Tick)
+	return okA && okB && a == b
 }
 
 // hashMark is a mark of the hashes in order logs.

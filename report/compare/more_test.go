@@ -307,3 +307,14 @@ func TestFirstWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestBlindAtOnePoint: recorded hashes that are equal where the only two states differ do not show when the peers were equal.
+func TestBlindAtOnePoint(t *testing.T) {
+	o := session.Options{Config: refsim.Config{Seed: 15}, Ticks: 60, SnapshotEvery: 8}
+	left := session.LogName + " " + session.TraceName
+	dir := kept(t, "blind-checksum/Morale@5", o, session.TraceSystem, left+" 16 40 48", left+" 0 32 40 56")
+	d := judged(t, compare.Builds{}, dir).FirstDivergence
+	if d.Bracket.Good != nil || d.Bracket.Bad != 40 || d.Tick != nil {
+		t.Errorf("%+v, %+v", d, d.Bracket)
+	}
+}
