@@ -40,7 +40,7 @@ func All() []engine.Engine { return all() }
 var all = sync.OnceValue(func() []engine.Engine {
 	return []engine.Engine{
 		with("openttd", openttd.Engine()), zeroad.Engine(), spring.Engine(), widelands.Engine(), with("warzone", warzone.Engine()),
-		with("openra", openra.Engine()), openrct2.Engine(), rimworld.Engine(), factorio.Engine(), ggpo.Engine(), godot.Engine(),
+		with("openra", openra.Engine()), openrct2.Engine(), rimworld.Engine(), with("factorio", factorio.Engine()), ggpo.Engine(), godot.Engine(),
 		generals.Engine(), page("openclonk"), with("ggrs", ggrs.Engine()), page("stratagus"),
 		with("beaverbuddies", beaverbuddies.Engine()), page("faf"), page("gekkonet"), page("clausewitz"), page("wesnoth"), page("unity"), page("unreal"),
 	}
