@@ -100,6 +100,9 @@ func (m *message) index(i int) int {
 func (m *message) isName(k int) bool {
 	w := m.units[k].text
 	const usual = subjects | programs | prosaic | nouns | outcomes | roles | connecting | conditional | harmless | peerNouns
+	if len(w) == 1 && isUpper(m.text[m.units[k].start]) && w != "i" {
+		return true // client A
+	}
 	if len(w) < 2 || usual.has(w) || tickWords()[w] != "" || hasStem(w) {
 		return false
 	}
@@ -207,6 +210,9 @@ func (m *message) tickAfter(i int, name string) {
 	for next < len(m.units) && m.units[next].start < end {
 		next++
 	}
+	if ok && name != "frame" && strings.HasPrefix(m.text[end:], "/") { // step 12/20 of a build
+		return
+	}
 	if !ok || next < len(m.units) && oneOf(m.units[next].text, "%|seconds|minutes|hours|percent|fps") {
 		return
 	}
@@ -253,7 +259,8 @@ func numberAt(text string, u unit) (n uint64, end int, ok bool) {
 			break
 		}
 	}
-	if digits == "" || len(digits) > maxTick || end == u.start+len(digits) && u.kind != number {
+	ofSome := u.kind == other && strings.HasPrefix(text[end:], "/") && size(end+1) == u.end-end-1 // frame 227/300
+	if digits == "" || len(digits) > maxTick || end == u.start+len(digits) && u.kind != number && !ofSome {
 		return 0, 0, false
 	}
 	n, err := strconv.ParseUint(digits, 10, 63)

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/internal/textsearch"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -28,9 +30,16 @@ func Told(text []byte, name string) *tracediff.ClaimLog {
 	p := post{name: name}
 	p.split(text)
 	p.sentences()
+	if len(p.told) > 0 {
+		p.contrasts()
+	}
 	p.pairs()
 	if log.Claims = p.found; len(p.found) == 0 {
+		sort.SliceStable(p.told, func(i, k int) bool { return p.contrast[p.told[i].Pos] && !p.contrast[p.told[k].Pos] })
 		log.Claims = p.told[:min(len(p.told), mostTold)]
+	}
+	if len(log.Claims) > 0 {
+		log.Lost = linked(images.ReplaceAllString(string(text), ""))
 	}
 	if p.word != "" {
 		log.Dialect.TickName = tickName(p.word)
@@ -45,6 +54,32 @@ type post struct {
 	told  []tracediff.Claim // its sentences about a desync
 	found []tracediff.Claim // those with values
 	word  string            // for a tick, of the first claim that has one
+	// contrast has the places of sentences about two sides that differ.
+	contrast map[tracediff.Position]bool
+}
+
+// images are pictures in Markdown, whose names are no sentences.
+var images = lazyregexp.New(`!\[[^\]]*\]\([^)]*\)`)
+
+// links are addresses of what may be evidence: files with such names, and what is shared.
+var links = lazyregexp.New(`https?://[^\s()<>"\]]+\.(?:zip|7z|rar|tgz|tar\.[gx]z|gz|log|txt|rep|replay|sav|save|json|csv)\b|` +
+	`https?://(?:drive\.google|www\.dropbox|dropbox|mega|www\.mediafire|pastebin|gist\.github|paste\.[a-z]+|1drv|we\.tl|transfer|fromsmash|hastebin)\.[^\s()<>"\]]+`)
+
+// linked describes the files that a text links to, which are not in it. It is empty if there are none.
+func linked(text string) string {
+	var list []string
+	for _, found := range links.FindAllStringSubmatch(text, -1) {
+		if l := strings.TrimRight(found[0], ".,;:!?'`*"); !slices.Contains(list, l) {
+			list = append(list, l)
+		}
+	}
+	switch len(list) {
+	case 0:
+		return ""
+	case 1:
+		return "what it links to is not here: " + list[0]
+	}
+	return "what it links to is not here: " + strings.Join(list[:min(len(list), mostTold)], ", ") + strings.Repeat(", and more", min(max(len(list)-mostTold, 0), 1))
 }
 
 // postLine is a line of it, or a part of one.
@@ -57,7 +92,7 @@ type postLine struct {
 func (p *post) split(text []byte) {
 	at := textsearch.Cursor{Line: 1}
 	for line := range bytes.Lines(text) {
-		for _, part := range plain(bytes.TrimRight(line, "\n")) {
+		for _, part := range plain(bytes.TrimRight([]byte(images.ReplaceAllString(string(line), "")), "\n")) {
 			p.lines = append(p.lines, postLine{parse(part, true), at})
 		}
 		at.Line++
@@ -102,6 +137,50 @@ func (p *post) sentences() {
 		}
 	}
 }
+
+// contrasts finds sentences that compare two sides without a word for a desync: the client thought that I had passed the line,
+// while the server thought that I had missed it.
+func (p *post) contrasts() {
+	p.contrast = map[tracediff.Position]bool{}
+	for i := range p.lines {
+		l := &p.lines[i]
+		for from := 0; from < len(l.units); {
+			begin, end := l.sentence(trigger{from: from, to: from + 1})
+			from = end
+			if l.lead.program || !l.comparesSides(begin, end) {
+				continue
+			}
+			p.contrast[tracediff.Position{Line: l.at.Line, Offset: l.at.Start}] = true
+			known := slices.ContainsFunc(p.told, func(c tracediff.Claim) bool { return c.Pos.Line == l.at.Line })
+			if !known {
+				p.claim(&p.told, l, &statement{text: l.text[l.units[begin].start:l.units[end-1].end]})
+			}
+		}
+	}
+}
+
+// comparesSides reports whether a sentence names two sides, and a word between them that sets them against each other.
+func (m *message) comparesSides(from, to int) bool {
+	first, against := "", false
+	for _, u := range m.units[from:to] {
+		switch {
+		case u.kind != word:
+		case oneOf(u.text, opposing):
+			against = first != ""
+		case oneOf(u.text, paired) && first == "":
+			first = u.text
+		case oneOf(u.text, paired) && against && u.text != first:
+			return true
+		}
+	}
+	return false
+}
+
+// opposing are words that set two sides against each other, paired words for a side.
+const (
+	opposing = "while|whereas|but|unlike"
+	paired   = "client|server|host|guest|local|remote|peer|opponent|left|right|one|other|replay|recording|linux|windows|mac|android|debug|release"
+)
 
 // talk finds the first phrase from a unit on by which a person speaks of a desync.
 func (m *message) talk(from int) (trigger, bool) {
@@ -197,7 +276,8 @@ func (m *message) loose() *statement {
 	if len(values) != 2 || tracediff.EqualSums(values[0].Value, values[1].Value) {
 		return nil
 	}
-	sides := outcomes.has(values[0].Peer) && outcomes.has(values[1].Peer) || tracediff.IsSide(values[0].Peer) && areSums(values, false)
+	versus := m.wordAt("vs|versus") >= 0
+	sides := outcomes.has(values[0].Peer) && outcomes.has(values[1].Peer) || tracediff.IsSide(values[0].Peer) && (versus || areSums(values, false))
 	if !sides {
 		return nil
 	}
@@ -214,8 +294,17 @@ func (m *message) subjectBefore(first string) string {
 	}
 	k := slices.IndexFunc(m.units, func(u unit) bool { return u.text == first })
 	for i := k - 1; i >= max(0, k-3); i-- {
-		if u := m.units[i]; u.kind == other && isIdentifier(u.text) {
-			return u.text
+		if m.units[i].kind == word || m.units[i].kind == other {
+			if name := m.token(i); isIdentifier(name) {
+				return name
+			}
+		}
+	}
+	if k = m.wordAt("path|field|member|property|variable"); k >= 0 {
+		for _, w := range strings.Fields(m.text[m.units[k].end:]) {
+			if w = strings.Trim(w, ":=,.;()"); isIdentifier(w) {
+				return w
+			}
 		}
 	}
 	return ""

@@ -36,6 +36,12 @@ func (d *doctor) lone() {
 		}
 		return
 	}
+	if w.Claim.Told {
+		d.lose("a text that a person wrote: evidence of two peers is needed")
+		d.ask("", "the log of the game of that match, from you and from another player, best of all the host")
+		d.ask("", "saves or dumps of the state of that match, from the same players")
+		return
+	}
 	count := len(d.peers)
 	for _, p := range w.Peers() {
 		if slices.ContainsFunc(d.peers, func(q *patient) bool { return q.Name == p.Name }) {

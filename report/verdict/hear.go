@@ -158,6 +158,9 @@ func (c *Conclusion) lackingFiles(e Evidence) []Need {
 	if c.Runs != RunsOfPeers || c.Word.Claim.Data {
 		return nil
 	}
+	if c.Word.Claim.Told {
+		return []Need{{What: PlayersFiles, Files: e.Leaves}}
+	}
 	if of := c.Word.Absent(); len(of) > 0 || len(c.Word.have()) < 2 {
 		return []Need{{What: PeerFiles, Of: of, Files: e.Leaves}}
 	}

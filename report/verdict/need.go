@@ -34,6 +34,7 @@ const (
 	MorePeers                       // states of more peers, or hashes of them
 	OtherPeer                       // the same files of another peer than Of
 	PeerFiles                       // Files, which the game leaves on each machine, of Of; of any other peer if it is empty
+	PlayersFiles                    // Files, which the game leaves on each machine, of two peers
 	LoadedStates                    // the states of both runs of a self-test, before and after loading, in a form that can be compared
 	SecondTest                      // the same self-test of the same inputs again
 	SameBuildReplay                 // a second replay, by the same machine with the recording's build and data

@@ -47,6 +47,7 @@ var artifacts = map[verdict.Artifact]artifact{
 	verdict.SimulatorTrace:  {need: "a replay (--sim) and the trace of a peer that is wrong"},
 	verdict.MorePeers:       {need: "states of more peers or hashes of them"},
 	verdict.PeerFiles:       {need: "the files of another player"},
+	verdict.PlayersFiles:    {need: "the files of two players of that match"},
 	verdict.LoadedStates:    {need: "both states as text"},
 	verdict.SecondTest:      {need: "the same test of the same inputs again"},
 	verdict.SameBuildReplay: {need: "a replay by the same build on the machine that recorded it"},

@@ -18,6 +18,8 @@ func Missing(c *verdict.Conclusion) []string {
 			out = append(out, "states of two peers, or hashes of them: without these nothing shows whether the states agree")
 		case verdict.PeerFiles:
 			out = append(out, Need(n)+": nothing else confirms the game's message")
+		case verdict.PlayersFiles:
+			out = append(out, Need(n)+": the text has nothing to compare")
 		case verdict.OtherPeer:
 			out = append(out, fmt.Sprintf("evidence of a second peer: there is only evidence of %s", prose.Count(len(n.Of), "peer", "peers")))
 		default:

@@ -50,6 +50,9 @@ func told(c *verdict.Conclusion) []string {
 			"No checksums of two peers, no state and no message of a game was found in the text, and " + wanted(c) + ".",
 		}
 	}
+	if len(w.Claim.Values) > 1 {
+		return []string{said(w), "Nothing confirms these values yet: no state and no log was compared, and " + wanted(c) + "."}
+	}
 	return []string{said(w), "Nothing confirms it yet: no state and no checksum was compared, and " + wanted(c) + "."}
 }
 
@@ -221,6 +224,8 @@ func mutual(w *verdict.Word) string {
 func wanted(c *verdict.Conclusion) string {
 	absent := c.Word.Absent()
 	switch {
+	case c.Word.Claim.Told:
+		return "the files of two players of that match would show more"
 	case len(absent) > 0:
 		return fmt.Sprintf("the files of %s would show more", upTo(absent, maxTold))
 	case len(c.Word.Logs) > 1:
@@ -343,6 +348,8 @@ func tellPreflight(c *verdict.Conclusion) string {
 		return fmt.Sprintf("%s, %d only mentioned", text, all-logs)
 	}
 	switch {
+	case c.Word.Claim.Told:
+		return "a text that a person wrote"
 	case logs == 0:
 		return text + ", only mentioned: the owner of the log is not known"
 	case logs == all && all == 1:
@@ -388,6 +395,9 @@ func nextTold(c *verdict.Conclusion) []document.Step {
 	}
 	absent := c.Word.Absent()
 	of := "another player"
+	if c.Word.Claim.Told {
+		of = "two players"
+	}
 	if n := len(absent) - maxAsked; n > 0 {
 		of = fmt.Sprintf("%s and %d more, which the list of peers names,", strings.Join(absent[:maxAsked], ", "), n)
 	} else if n > -maxAsked {

@@ -58,7 +58,7 @@ func TestTold(t *testing.T) {
 		}, "compare the version, the maps and the mods of both machines, or check the game's files on both"},
 		{"a long quotation", false, tracediff.Claim{Text: strings.Repeat("so it went on ", 40) + "1a 2b", Values: []tracediff.ClaimedValue{{Peer: "expected", Value: "1a"}, {Peer: "actual", Value: "2b"}}, Quoted: true}, []string{
 			"Quoted, perhaps by a person: “so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it…”, in move 7: 1a was expected, 2b was found.",
-			"Nothing confirms it yet: no state and no checksum was compared, and the files of another player would show more.",
+			"Nothing confirms these values yet: no state and no log was compared, and the files of another player would show more.",
 		}, "ask another player for these files of that match: demo, *.d"},
 		{"quoted data", false, tracediff.Claim{Text: "Map check failed", Quoted: true, Data: true}, []string{
 			"Quoted, perhaps by a person: “Map check failed”, in move 7.",
@@ -78,7 +78,7 @@ func TestTold(t *testing.T) {
 		}, "ask “Bob & Co.” for these files of that match: demo, *.d"},
 		{"a quotation", false, tracediff.Claim{Text: "Bob 1a 2b", Peers: []string{"Bob"}, Values: two, Quoted: true}, []string{
 			"Quoted, perhaps by a person: “Bob 1a 2b”, in move 7; it accuses Bob.",
-			"Nothing confirms it yet: no state and no checksum was compared, and the files of Bob would show more.",
+			"Nothing confirms these values yet: no state and no log was compared, and the files of Bob would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
 		{"a self-test", false, tracediff.Claim{Text: "twice", SelfTest: true}, []string{
 			"One machine computed two results in move 7: the self-test of Chess reports “twice”.",
