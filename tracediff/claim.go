@@ -89,7 +89,7 @@ const (
 )
 
 // sides are the other names of values that do not name machines.
-var sides = []string{OneSide, OtherSide, "expected", "actual", "received", "computed", "calculated", "saved", "stored", "original", "recorded", "replay", "InGame", "live",
+var sides = []string{OneSide, OtherSide, "expected", "actual", "received", "computed", "calculated", "saved", "current", "stored", "original", "recorded", "replay", "InGame", "live",
 	"left", "right"}
 
 // IsSide reports whether the name of a value in a claim means a side. If not, it is a machine that may have files.

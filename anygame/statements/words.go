@@ -57,7 +57,7 @@ var lists = [...]struct {
 	{settled, `last confirmed previous good max maximum current now until oldest start synced per every next latest`},
 	{roles, `local remote server client host guest own ours our mine my theirs their his master slave authoritative
 		authority recorded recording replay replayed replaying ingame reference live saved stored original us them opponent peer self me you them your yours left
-		right leader follower leaseholder`},
+		right current leader follower leaseholder`},
 	{outcomes, `expected expecting given actual got received found computed calculated correct want wanted have was
 		observed sent`},
 	{writers, `local own ours our mine my us i self me`},
