@@ -182,7 +182,7 @@ func TestRealWrapped(t *testing.T) {
 		excepted[row[0]+" "+row[1]] = row[2]
 	}
 	for n, row := range realRows(t, postsPage, "Posts") {
-		folder := strings.Trim(row[7], "`")
+		folder := strings.Trim(row[6], "`")
 		var paths []string
 		err := filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, e os.DirEntry, err error) error {
 			if err == nil && !e.IsDir() {

@@ -14,24 +14,23 @@ import (
 // Adding is the result of desk add. It is desynctool.desk-add/1.
 type Adding struct {
 	document.Head
-	Bundles int  `json:"bundles"` // number of given bundles
-	New     int  `json:"new"`     // stored for the first time
-	Before  int  `json:"seen_before"`
-	Healed  int  `json:"healed"` // of these, written again because the stored content was damaged or missing
-	Queued  bool `json:"queued"` // desk work will triage
-	Triaged int  `json:"triaged"`
-	Reports int  `json:"reports"`
+	Bundles int  `json:"bundles"`     // number of given bundles
+	New     int  `json:"new"`         // stored for the first time
+	Before  int  `json:"seen_before"` // with one more receipt
+	Healed  int  `json:"healed"`      // of these, written again because the stored content was damaged or missing
+	Queued  bool `json:"queued"`      // desk work will triage
+	Triaged int  `json:"triaged"`     // bundles triaged now
+	Reports int  `json:"reports"`     // written
 	// NoGroup is how many reports are in no group: in sync, inconclusive, nothing that could be read, or too little known of what differs.
-	NoGroup int `json:"no_group"`
-	// NewGroups are groups that had no report before. CameBack are groups that were closed.
-	NewGroups []string `json:"new_groups"`
-	CameBack  []string `json:"came_back"`
-	// Aside are bundles that cannot be triaged. Waiting are bundles that could not be triaged here. NotStored are
-	// bundles that are not in the store.
-	Aside     []Untaken `json:"aside"`
-	Waiting   []Untaken `json:"waiting"`
-	NotStored []Untaken `json:"not_stored"`
-	// Named are bundles that may contain names of players, each with the first such file.
+	NoGroup   int      `json:"no_group"`
+	NewGroups []string `json:"new_groups"` // codes of groups that had no report before
+	CameBack  []string `json:"came_back"`  // codes of groups that were closed, and are open again
+
+	Aside     []Untaken `json:"aside"`      // bundles that cannot be triaged
+	Waiting   []Untaken `json:"waiting"`    // bundles that are stored, and could not be triaged on this machine now
+	NotStored []Untaken `json:"not_stored"` // bundles that are not in the store
+	// Named are stored bundles that may contain names of players, each with the first such file, or why there is no copy
+	// without names.
 	Named []Untaken `json:"names_left"`
 }
 

@@ -14,10 +14,10 @@ type Again struct {
 	document.Head
 	DryRun  bool `json:"dry_run"` // the store was not changed
 	Queued  bool `json:"queued"`  // desk work will triage
-	Bundles int  `json:"bundles"`
-	Reports int  `json:"reports"`
+	Bundles int  `json:"bundles"` // selected
+	Reports int  `json:"reports"` // made again
 	Changed int  `json:"changed"` // reports that changed, or are new or gone
-	// Counts is how many reports changed in each field.
+	// Counts is how many reports changed in each field: status, tick, system, locus, cause, fingerprint, group.
 	Counts  map[string]int `json:"counts"`
 	Changes []AgainChange  `json:"changes"`
 	Skipped []Untaken      `json:"skipped"` // bundles that could not be triaged; their reports are unchanged
@@ -27,20 +27,20 @@ type Again struct {
 
 // AgainChange is a report that changed.
 type AgainChange struct {
-	Bundle string       `json:"bundle"`
-	File   string       `json:"file"`
-	Match  int          `json:"match"`
-	Group  string       `json:"group,omitempty"`
-	New    bool         `json:"new,omitempty"`
-	Gone   bool         `json:"gone,omitempty"`
+	Bundle string       `json:"bundle"`          // its hash
+	File   string       `json:"file"`            // its name
+	Match  int          `json:"match"`           // from 1
+	Group  string       `json:"group,omitempty"` // current code
+	New    bool         `json:"new,omitempty"`   // the match is new
+	Gone   bool         `json:"gone,omitempty"`  // the match is gone
 	Fields []AgainField `json:"fields"`
 }
 
 // AgainField is a field of a report that changed.
 type AgainField struct {
-	Field string `json:"field"`
-	Old   string `json:"old"` // empty if it was unknown
-	New   string `json:"new"`
+	Field string `json:"field"` // as in Again.Counts
+	Old   string `json:"old"`   // empty if it was unknown
+	New   string `json:"new"`   // empty if it is unknown
 }
 
 // NewAgain returns an empty Again.

@@ -9,28 +9,28 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Doctor is desynctool.desk-doctor/1: the faults in a store.
+// Doctor is desynctool.desk-doctor/1: the faults in a store. Its status is inconclusive if there is damage.
 type Doctor struct {
 	document.Head
 	Found     int64         `json:"found"`      // number of faults
-	Faults    []DoctorFault `json:"faults"`     // the first of each kind
-	Left      int64         `json:"left"`       // number of blobs that no bundle needs
-	LeftBytes int64         `json:"left_bytes"` // their size
-	LeftOver  []string      `json:"left_over"`  // the first of them
-	Do        []string      `json:"do"`
-	Rows      int64         `json:"rows"`
-	Documents int64         `json:"documents"`
-	Bundles   int64         `json:"bundles"`
-	Contents  int64         `json:"contents"`
-	Bytes     int64         `json:"bytes"` // of these, unpacked
-	Audit     string        `json:"audit"` // the link of its last entry
+	Faults    []DoctorFault `json:"faults"`     // at most --most of each kind
+	Left      int64         `json:"left"`       // number of blobs older than a day that no bundle needs
+	LeftBytes int64         `json:"left_bytes"` // their stored size
+	LeftOver  []string      `json:"left_over"`  // hashes, at most --most
+	Do        []string      `json:"do"`         // advice
+	Rows      int64         `json:"rows"`       // read, without documents
+	Documents int64         `json:"documents"`  // read
+	Bundles   int64         `json:"bundles"`    // read
+	Contents  int64         `json:"contents"`   // read, and compared with their hashes
+	Bytes     int64         `json:"bytes"`      // of these, unpacked
+	Audit     string        `json:"audit"`      // the link of its last entry: 64 hex digits, or empty
 }
 
 // DoctorFault is a fault in a store.
 type DoctorFault struct {
-	Kind  string `json:"kind"`
-	Where string `json:"where"`
-	Why   string `json:"why"`
+	Kind  string `json:"kind"`  // database, row, count, document or content
+	Where string `json:"where"` // a table, report, group or bundle
+	Why   string `json:"why"`   // the fault, and what was expected
 }
 
 // NewDoctor returns the document of an examination.

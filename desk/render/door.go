@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Tokens is desynctool.desk-tokens/1: the tokens with access to a desk by HTTP, without their secrets.
+// Tokens is desynctool.desk-tokens/1: the tokens with access to a desk by HTTP, the oldest first, without their secrets.
 type Tokens struct {
 	document.Head
 	Tokens []Token `json:"tokens"`
@@ -21,8 +21,8 @@ type Tokens struct {
 type Token struct {
 	Name    string     `json:"name"`
 	Scope   desk.Scope `json:"scope"`
-	Public  string     `json:"public"`
-	Made    string     `json:"made"`
+	Public  string     `json:"public"` // the part that is not secret
+	Made    string     `json:"made"`   // time
 	Revoked string     `json:"revoked,omitempty"`
 }
 
@@ -50,10 +50,10 @@ type Audit struct {
 
 // AuditEntry is one action.
 type AuditEntry struct {
-	At    string `json:"at"`
-	Who   string `json:"who"`
-	What  string `json:"what"`
-	About string `json:"about,omitempty"`
+	At    string `json:"at"`              // time, by the machine that acted
+	Who   string `json:"who"`             // a token, a command, a command line's user, the tool
+	What  string `json:"what"`            // upload, login, token added, or a group's change: merge, close …
+	About string `json:"about,omitempty"` // a bundle's hash, a group's code, a token's name
 }
 
 // NewAudit returns the document of a list of actions.
@@ -80,9 +80,9 @@ type Shares struct {
 
 // ShareLink is a link for players, without its secret.
 type ShareLink struct {
-	Link    int64  `json:"link"`
+	Link    int64  `json:"link"`   // number that revokes it
 	Report  int64  `json:"report"` // 0 if it was deleted
-	Who     string `json:"who"`
+	Who     string `json:"who"`    // a token, or a command line's user
 	Made    string `json:"made"`
 	Revoked string `json:"revoked,omitempty"`
 }
@@ -116,14 +116,14 @@ type Webhooks struct {
 // Webhook is an address that receives news about groups. It also counts the deliveries that wait, arrived, or were
 // given up.
 type Webhook struct {
-	Webhook int64  `json:"webhook"`
-	Address string `json:"address"`
-	Private bool   `json:"private"`
+	Webhook int64  `json:"webhook"` // number that removes it
+	Address string `json:"address"` // the receiver's
+	Private bool   `json:"private"` // private networks are allowed
 	Made    string `json:"made"`
-	Due     int64  `json:"due"`
-	Done    int64  `json:"done"`
-	Failed  int64  `json:"failed"`
-	Last    string `json:"last,omitempty"`
+	Due     int64  `json:"due"`            // messages to send, or to send again
+	Done    int64  `json:"done"`           // messages that arrived
+	Failed  int64  `json:"failed"`         // messages that were given up
+	Last    string `json:"last,omitempty"` // the last try's result
 }
 
 // NewWebhooks returns the document of webhooks.
@@ -146,21 +146,21 @@ func (x Webhooks) Text() string {
 	})
 }
 
-// Uploads is desynctool.desk-uploads/1: unfinished uploads that were or would be dropped, without their secrets.
+// Uploads is desynctool.desk-uploads/1: unfinished uploads that were or would be dropped, first those that end first, without their secrets.
 type Uploads struct {
 	document.Head
-	DryRun  bool     `json:"dry_run"`
+	DryRun  bool     `json:"dry_run"` // nothing was dropped
 	Uploads []Upload `json:"uploads"`
 }
 
 // Upload is an unfinished upload, without its secret.
 type Upload struct {
-	Who    string `json:"who"`
-	Place  string `json:"address,omitempty"`
-	Name   string `json:"name"`
-	Synced int64  `json:"synced"`
-	Length int64  `json:"length"`
-	Until  string `json:"until"`
+	Who    string `json:"who"`               // the token
+	Place  string `json:"address,omitempty"` // the sender's; of IPv6 the network of 64 bits; absent for this machine
+	Name   string `json:"name"`              // of the file
+	Synced int64  `json:"synced"`            // bytes that arrived
+	Length int64  `json:"length"`            // bytes in all
+	Until  string `json:"until"`             // it is dropped then in any case
 }
 
 // NewUploads returns the document of unfinished uploads.

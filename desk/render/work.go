@@ -12,8 +12,8 @@ import (
 // Work is desynctool.desk-work/1: the result of a worker's run.
 type Work struct {
 	document.Head
-	Done  int `json:"done"`
-	Aside int `json:"aside"`
+	Done  int `json:"done"`  // bundles that have reports now, or needed none
+	Aside int `json:"aside"` // bundles that were set aside
 	Tried int `json:"tried"` // times that a bundle could not be triaged here
 	Later int `json:"later"` // bundles that are retried later
 }

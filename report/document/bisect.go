@@ -10,12 +10,12 @@ import (
 // bisectDocument is desynctool.bisect/1.
 type bisectDocument struct {
 	Head
-	Bracket        *BracketDocument  `json:"bracket"`
+	Bracket        *BracketDocument  `json:"bracket"` // null in sync
 	Exact          bool              `json:"exact"`
 	Tick           *uint64           `json:"tick"`
 	InitialState   bool              `json:"initial_state"`
-	Splits         []SplitDocument   `json:"splits"`
-	Probes         int               `json:"probes"`
+	Splits         []SplitDocument   `json:"splits"`   // all stretches in which peers had diverged
+	Probes         int               `json:"probes"`   // pairs that the search opened, or prefixes
 	Surveyed       int               `json:"surveyed"` // pairs opened after the search, for healings and later splits
 	Pairs          int               `json:"pairs"`    // that there are, of every two peers
 	Content        []uint64          `json:"content"`  // state points whose snapshots were read whole and compared with their digests
@@ -23,7 +23,7 @@ type bisectDocument struct {
 	Recorded       int               `json:"recorded_hashes"`
 	Groups         [][]string        `json:"groups"`
 	Peers          []bisect.PeerInfo `json:"peers" nil:"null"` // null if there are none
-	Healed         *uint64           `json:"healed_at"`
+	Healed         *uint64           `json:"healed_at"`        // the first point known to be equal again; Bad itself where histories, or traces within the tick, prove it
 	Loaded         *bisect.Loaded    `json:"loaded,omitempty"` // there if a peer diverged by loading a state
 	Replay         *replayDocument   `json:"replay,omitempty"`
 	Computed       []bisect.Computed `json:"computed,omitempty"`
@@ -40,11 +40,11 @@ type bisectDocument struct {
 
 	// OnlyHistories reports whether only history hashes show that the peers diverged.
 	OnlyHistories bool            `json:"only_histories,omitempty"`
-	Noise         []noisyDocument `json:"noise,omitempty"` // differences that the files declare to be noise
+	Noise         []noisyDocument `json:"noise,omitempty"` // differences that the files declare to be noise, which change no status
 
 	// Kind is "state", "blind-checksum", "checksum-only" or "stale-cache", empty in sync.
 	Kind      bisect.Kind        `json:"kind,omitempty"`
-	Caches    *CachesDocument    `json:"caches,omitempty"`
+	Caches    *CachesDocument    `json:"caches,omitempty"` // where only caches differ
 	Checksums []checksumDocument `json:"checksums,omitempty"`
 	Claims    []ClaimDocument    `json:"claims,omitempty"`
 }
@@ -88,7 +88,7 @@ func Caches(c *bisect.CacheSplit) *CachesDocument {
 
 // BracketDocument is the span (good, bad].
 type BracketDocument struct {
-	Good   *uint64          `json:"good"`
+	Good   *uint64          `json:"good"` // null if no pair is equal
 	Bad    uint64           `json:"bad"`
 	By     string           `json:"by"`
 	Phase  string           `json:"phase,omitempty"`

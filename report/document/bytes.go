@@ -20,7 +20,7 @@ type bytesDocument struct {
 	Inserted string                      `json:"inserted,omitempty"` // the peer whose file has extra bytes, and is otherwise equal
 	Bytes    int64                       `json:"bytes"`
 	Count    int64                       `json:"range_count"`
-	Ranges   []byteRange                 `json:"ranges"`
+	Ranges   []byteRange                 `json:"ranges"` // the first 1000, with at most 64 bytes each
 	Stride   *bytediff.Stride            `json:"stride,omitempty"`
 	Text     *byteText                   `json:"text,omitempty"`
 	Programs map[string]bytediff.Program `json:"programs,omitempty"`
@@ -43,8 +43,8 @@ type byteNumber struct {
 type byteText struct {
 	Line    int64             `json:"line"`
 	Values  map[string]string `json:"values"`
-	Removed *int              `json:"removed,omitempty"`
-	Added   *int              `json:"added,omitempty"`
+	Removed *int              `json:"removed,omitempty"` // lines; absent if too many differ
+	Added   *int              `json:"added,omitempty"`   // lines; absent if too many differ
 }
 
 // Bytes returns the document of two files that were compared byte by byte; names are the peers' names.

@@ -24,7 +24,7 @@ const (
 // Code is where in the code two builds depart in the divergent tick. Its own fields are the finding that counts: the
 // first branch that differs, unless it follows from an earlier difference of values, else the first write.
 type Code struct {
-	Kind  CodeKind `json:"kind"`
+	Kind  CodeKind `json:"kind"`          // branch, unsteady, write, data or unknown
 	Why   string   `json:"why,omitempty"` // it is not known
 	Tick  *uint64  `json:"tick,omitempty"`
 	Equal uint64   `json:"equal"`        // what both do alike before

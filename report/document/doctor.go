@@ -109,7 +109,7 @@ func (c *Checkup) Diverged() bool { return false }
 // Incomplete reports whether evidence is lost or lacks.
 func (c *Checkup) Incomplete() bool { return len(c.Lost) > 0 }
 
-// doctorDocument is desynctool.doctor/1.
+// doctorDocument is desynctool.doctor/1. Its status is in-sync if the evidence is complete, else inconclusive.
 type doctorDocument struct {
 	Head
 	*Checkup

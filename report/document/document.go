@@ -30,7 +30,7 @@ func documentOf[R Result, D any](r R, json func(R) D, text func(out *Text, r R, 
 	}
 }
 
-// JSON writes the document for a script, as docs/cli.md specifies it.
+// JSON writes the document for a script, as the schemas in docs describe it.
 func (d Document) JSON(w io.Writer) error {
 	doc := d.json()
 	fillLists(reflect.ValueOf(doc))

@@ -14,18 +14,16 @@ import (
 // gitBisectDocument is desynctool.gitbisect/1.
 type gitBisectDocument struct {
 	Head
-	Range string `json:"range"`
-	Build string `json:"build,omitempty"` // the command
-	Test  string `json:"test"`            // the simulator or the command
-	// First is the first bad commit, null if it is not known; Left are the commits that it may be.
-	First     *commitDocument  `json:"first_bad"`
+	Range     string           `json:"range"`
+	Build     string           `json:"build,omitempty"` // the command
+	Test      string           `json:"test"`            // the simulator or the command
+	First     *commitDocument  `json:"first_bad"`       // null if it is not known: it is one of Left
 	Left      []commitDocument `json:"left"`
 	Good      []commitDocument `json:"good"` // the parents of those, which are good
 	Bad       *commitDocument  `json:"bad"`  // the bad end
 	Confirmed bool             `json:"confirmed"`
-	// Steady reports whether the bad end failed in all its runs, Odds is how likely it is that one of Good is bad.
-	Steady bool    `json:"steady"`
-	Odds   float64 `json:"odds"`
+	Steady    bool             `json:"steady"` // the bad end failed in all its runs
+	Odds      float64          `json:"odds"`   // how likely it is that one of Good is bad
 
 	Commits          int `json:"commits"` // in the range
 	Builds           int `json:"builds"`

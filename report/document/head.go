@@ -12,8 +12,8 @@
 //	"warnings"  an array of strings
 //
 // Values are strings in the notation of the text twin (snapshot.Value), keys of
-// rows are strings, ticks and state points are integers. docs/cli.md lists the
-// keys that scripts may rely on.
+// rows are strings, ticks and state points are integers. The
+// schemas in docs have the keys that scripts may rely on.
 package document
 
 import (

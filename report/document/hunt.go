@@ -43,7 +43,7 @@ type huntDocFound struct {
 	Fingerprint string             `json:"fingerprint"`
 	Name        string             `json:"name"`
 	Sessions    uint64             `json:"sessions"`
-	Seed        string             `json:"seed"` // of the first session, in hexadecimal
+	Seed        string             `json:"seed"` // of the first session that failed, in hexadecimal
 	From        string             `json:"from"` // of the one that the smallest was made of
 	Mode        bisect.TrialMode   `json:"mode"`
 	Depth       int                `json:"depth,omitempty"`

@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// minimizeDocument is desynctool.minimize/1.
+// minimizeDocument is desynctool.minimize/1. A status of diverged goes with exit status 0.
 type minimizeDocument struct {
 	Head
 	Test   string      `json:"test"`

@@ -3,16 +3,15 @@ package document
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/desynctool/desynctool/internal/testkit/pinned"
+	"github.com/desynctool/desynctool/internal/testkit/schemas"
 )
 
 const (
@@ -20,77 +19,18 @@ const (
 	matchesSchemaFile = "../../docs/triage-matches.schema.json"
 )
 
-// schemaOfType returns the JSON Schema of a Go type, as encoding/json writes it. Each struct appears once, under $defs.
-func schemaOfType(t reflect.Type, defs map[string]any) map[string]any {
-	switch t.Kind() {
-	case reflect.Pointer:
-		inner := schemaOfType(t.Elem(), defs)
-		return map[string]any{"anyOf": []any{inner, map[string]any{"type": "null"}}}
-	case reflect.Bool:
-		return map[string]any{"type": "boolean"}
-	case reflect.String:
-		return map[string]any{"type": "string"}
-	case reflect.Float64:
-		return map[string]any{"type": "number"}
-	case reflect.Int, reflect.Int64, reflect.Int32:
-		return map[string]any{"type": "integer"}
-	case reflect.Uint64, reflect.Uint32:
-		return map[string]any{"type": "integer", "minimum": 0}
-	case reflect.Array:
-		return map[string]any{"type": "array", "items": schemaOfType(t.Elem(), defs), "minItems": t.Len(), "maxItems": t.Len()}
-	case reflect.Slice:
-		if t.Implements(reflect.TypeFor[interface{ MarshalText() ([]byte, error) }]()) {
-			return map[string]any{"type": "string"}
-		}
-		return map[string]any{"type": "array", "items": schemaOfType(t.Elem(), defs)}
-	case reflect.Map:
-		return map[string]any{"type": "object", "additionalProperties": schemaOfType(t.Elem(), defs)}
-	case reflect.Struct:
-		name := strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
-		if _, seen := defs[name]; !seen {
-			defs[name] = nil // it may hold itself
-			properties, required := map[string]any{}, []string{}
-			fieldsOf(t, defs, properties, &required)
-			defs[name] = map[string]any{"type": "object", "properties": properties, "required": required}
-		}
-		return map[string]any{"$ref": "#/$defs/" + name}
-	}
-	panic(fmt.Sprintf("%s has no schema", t))
-}
-
-func fieldsOf(t reflect.Type, defs, properties map[string]any, required *[]string) {
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "-" {
-			continue
-		}
-		if f.Anonymous && name == "" {
-			fieldsOf(f.Type, defs, properties, required)
-			continue
-		}
-		properties[name] = schemaOfType(f.Type, defs)
-		if !strings.Contains(options, "omit") {
-			*required = append(*required, name)
-		}
-	}
-}
-
 // TestSchema holds docs/triage.schema.json against the type.
 func TestSchema(t *testing.T) {
-	defs := map[string]any{}
-	root := schemaOfType(reflect.TypeFor[Report](), defs)
+	defs := schemas.New(schemas.Root())
+	root := defs.Of(reflect.TypeFor[Report]())
 	schema := map[string]any{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": ReportSchema,
 		"description": "What desynctool triage --format json writes. More keys may come; these keep their names and types.",
-		"$ref":        root["$ref"], "$defs": defs,
+		"$ref":        root["$ref"], "$defs": defs.JSON,
 	}
-	var want bytes.Buffer
-	if err := WriteJSON(&want, schema); err != nil {
-		t.Fatal(err)
-	}
-	pinned.File(t, schemaFile, want.Bytes())
-	read, err := jsonschema.UnmarshalJSON(&want)
+	want := schemas.Write(schema)
+	pinned.File(t, schemaFile, want)
+	read, err := jsonschema.UnmarshalJSON(bytes.NewReader(want))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,6 +63,20 @@ func TestSchema(t *testing.T) {
 			t.Errorf("%s may be %v", key, wrong)
 		}
 	}
+}
+
+// TestDocumentsSchema holds docs/documents.schema.json against the types of the documents of other commands.
+func TestDocumentsSchema(t *testing.T) {
+	want := schemas.Write(schemas.Documents("documents of desynctool", "What commands other than triage write with --format json.", map[string]reflect.Type{
+		"bisect/1": reflect.TypeFor[bisectDocument](), "bytes/1": reflect.TypeFor[bytesDocument](), "diff/1": reflect.TypeFor[diffDocument](),
+		"doctor/1": reflect.TypeFor[doctorDocument](), "doctor-matches/1": reflect.TypeFor[doctorMatchesDocument](), "gitbisect/1": reflect.TypeFor[gitBisectDocument](),
+		"golden/1": reflect.TypeFor[goldenDocument](), "golden-record/1": reflect.TypeFor[goldenRecordDocument](), "hunt/1": reflect.TypeFor[huntDocument](),
+		"hunt-finding/1": reflect.TypeFor[huntFindingDocument](), "limits/1": reflect.TypeFor[Limits](), "minimize/1": reflect.TypeFor[minimizeDocument](),
+		"orders/1": reflect.TypeFor[ordersDocument](), "proof/1": reflect.TypeFor[proofDocument](), "record/1": reflect.TypeFor[recordDocument](),
+		"replay/1": reflect.TypeFor[replayedDocument](), "sim-check/1": reflect.TypeFor[conformanceDocument](), "tracediff/1": reflect.TypeFor[traceDocument](),
+		"verify/1": reflect.TypeFor[verifyDocument](), "walk/1": reflect.TypeFor[walkDocument](),
+	}))
+	pinned.File(t, "../../docs/documents.schema.json", want)
 }
 
 // TestMatchesSchema holds docs/triage-matches.schema.json against what is written of several

@@ -41,7 +41,7 @@ type traceDocument struct {
 	Cumulative bool     `json:"cumulative,omitempty"`
 	Notes      []string `json:"notes"`
 	Copies     []string `json:"copies"` // files left out, since others contain the same
-	// Also are the comparisons of other traces of the same peers.
+	// Also are the comparisons of other traces of the same peers, in other formats.
 	Also []*traceDocument `json:"also,omitempty"`
 }
 

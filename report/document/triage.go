@@ -22,7 +22,7 @@ type Report struct {
 	Match           *MatchDocument   `json:"match,omitempty"`
 	Session         Session          `json:"session"`
 	Peers           []TriagedPeer    `json:"peers"`
-	FirstDivergence *FirstDivergence `json:"first_divergence"` // null if none was found
+	FirstDivergence *FirstDivergence `json:"first_divergence"` // null if no states are known to differ
 	// Splits are all stretches of state points in which peers are known to have diverged, in order; the first belongs
 	// to FirstDivergence.
 	Splits []SplitDocument `json:"splits"`
@@ -154,8 +154,9 @@ func (i *Identified) Why() string {
 	return "the place in the list, since nothing else identifies them"
 }
 
-// Played is when a match was played, as its files have it. Times are RFC 3339, in UTC, to the second; a local time
-// without a zone is taken for UTC.
+// Played is when a match was played: by a recording's header, else by names of files, lines of logs, entries of the
+// archive, unless these are over three days apart. Times are RFC 3339, in UTC, to the second; a local time without a
+// zone is taken for UTC.
 type Played struct {
 	First string `json:"first"`
 	Last  string `json:"last"`

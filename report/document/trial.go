@@ -18,7 +18,7 @@ type replayedDocument struct {
 	Writes *Writes         `json:"writes,omitempty"` // what they write differently
 }
 
-// trialDocument is a replay in one mode.
+// trialDocument is a replay in one mode; of several, the first that departs.
 type trialDocument struct {
 	Mode          bisect.TrialMode   `json:"mode"`
 	Sim           string             `json:"sim"`

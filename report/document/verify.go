@@ -66,7 +66,7 @@ type verifyDocument struct {
 // verifiedFile is one checked file.
 type verifiedFile struct {
 	Path     string `json:"path"`
-	What     string `json:"what"`
+	What     string `json:"what"`     // snapshot, proof, order log, trace, tick signatures, session, signed session or donor
 	Verified bool   `json:"verified"` // no hash or checksum of it fails to hold
 	Root     string `json:"root,omitempty"`
 	Reason   string `json:"reason,omitempty"`
@@ -107,12 +107,12 @@ type chainDocument struct {
 	Closed    bool            `json:"closed"`  // it has a signed end
 	Counted   uint64          `json:"counted"` // entries, by a valid end
 	Broken    uint64          `json:"broken"`  // number of breaks
-	Breaks    []breakDocument `json:"breaks"`  // the first of them
+	Breaks    []breakDocument `json:"breaks"`  // the first 100 of them
 }
 
 // breakDocument is a place at which a chain does not hold.
 type breakDocument struct {
-	What   string  `json:"what"` // as docs/signatures.md has it
+	What   string  `json:"what"` // tampered, missing, contradiction, end-tampered or missing-at-end
 	Entry  uint64  `json:"entry"`
 	Offset int64   `json:"offset"`
 	Tick   *uint64 `json:"tick"`   // null at the end

@@ -77,8 +77,10 @@ func valid(compiler *jsonschema.Compiler, schemas string, document []byte) error
 		return errors.New("an empty list")
 	}
 	for _, one := range list {
-		if err := by("document.schema.json", one); err != nil {
-			return err
+		for _, name := range []string{"document.schema.json", "documents.schema.json", "desk.schema.json"} {
+			if err := by(name, one); err != nil {
+				return err
+			}
 		}
 	}
 	first, _ := list[0].(map[string]any)
