@@ -32,7 +32,7 @@ type Row struct {
 // Rows returns the rows of docs/dependencies.md, in their order.
 func Rows() []Row { return rowsOf(docs.Dependencies) }
 
-// rowsOf reads a row for each module, and, below "Brought along", rows with a list of modules in the last column.
+// rowsOf reads rows with a list of modules in the last column.
 func rowsOf(page string) (rows []Row) {
 	direct := true
 	for line := range strings.Lines(page) {
@@ -46,10 +46,7 @@ func rowsOf(page string) (rows []Row) {
 		for i := range cells {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
-		modules, in, license := cells[1], cells[2], cells[3]
-		if !direct {
-			in, license, modules = cells[1], cells[2], cells[3]
-		}
+		in, license, modules := cells[1], cells[2], cells[3]
 		if !slices.Contains([]string{"program", "desk", "wasm", "tests"}, in) {
 			continue
 		}
