@@ -31,11 +31,15 @@ func TestDocument(t *testing.T) {
 
 // schema is a part of a JSON Schema.
 type schema struct {
-	Properties map[string]*schema
-	Items      *schema
+	Description string
+	Ref         string `json:"$ref"`
+	Properties  map[string]*schema
+	Items       *schema
+	Defs        map[string]*schema `json:"$defs"`
 }
 
-// TestSchema compares the keys of the schema, and those that docs/anygame.md names, with those that are read.
+// TestSchema compares the keys of the schema with those that are read, and docs/anygame.md with those of the page
+// itself. Each key is described.
 func TestSchema(t *testing.T) {
 	var root schema
 	if err := json.Unmarshal(document(t, "desynctool.schema.json"), &root); err != nil {
@@ -51,8 +55,12 @@ func TestSchema(t *testing.T) {
 			t.Errorf("%s: read %v, expected as in the schema %v", header, got, want)
 		}
 		for _, name := range want {
-			if !strings.Contains(table, "`"+name+"`") && !strings.Contains(table, "["+name+"]") {
-				t.Errorf("docs/anygame.md does not name %s %s", header, name)
+			if header == "" && !strings.Contains(table, "`"+name+"`") && !strings.Contains(table, "["+name+"]") {
+				t.Errorf("docs/anygame.md does not name %s", name)
+			}
+			s := s.Properties[name]
+			if def := root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]; s.Description == "" && s.Items == nil && (def == nil || def.Description == "") {
+				t.Errorf("%s %s is not described", header, name)
 			}
 		}
 	}
