@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -28,11 +30,11 @@ func TestPeerReportPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want bytes.Buffer
-	if err := document.WriteJSON(&want, written); err != nil {
+	var out, want, example bytes.Buffer
+	if err := errors.Join(document.WriteJSON(&out, written), json.Compact(&want, out.Bytes()), json.Compact(&example, []byte(blocks[0][1]))); err != nil {
 		t.Fatal(err)
 	}
-	if blocks[0][1] != want.String() {
+	if example.String() != want.String() {
 		t.Errorf("%s has another example than\n%s", path, &want)
 	}
 	var reports []*Report
