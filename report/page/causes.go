@@ -18,8 +18,7 @@ type classPart struct {
 	Text []run
 }
 
-// classParts are the paragraphs of a class that a page has. The section about cases met elsewhere is left out: it is a
-// list of links.
+// classParts are the paragraphs of a class that a page has.
 var classParts = []string{"Symptoms", "Check", "Fix"}
 
 // classOf returns the text of docs/causes.md about a class, nil if it has none of that name.
