@@ -106,9 +106,8 @@ func rulesPage() string {
 	out.WriteString(`# Rules of the formats
 
 ` + "`desynctool check`" + ` names the rules that a file breaks, with their text, which is in the linked section. The names never
-change. Those in italics are *advice* on files that conform: something is not known, or costs more than it has to.
-` + "`frame-`" + ` is for order logs, binary traces and tick signatures; ` + "`snap-`" + ` also for the states in a peer's report;
-` + "`folder-`" + ` for the files of one peer, which lie in one folder, and the seeds of all.
+change. Those in italics are *advice* on files that conform. ` + "`frame-`" + ` is for order logs, binary traces and tick
+signatures; ` + "`snap-`" + ` also for the states in a peer's report; ` + "`folder-`" + ` for the files of one peer, in one folder.
 
 | Section | Rules |
 |---|---|

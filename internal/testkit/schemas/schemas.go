@@ -1,5 +1,5 @@
-// Package schemas makes JSON Schemas of Go types. The comments of types and fields are their descriptions, so that what
-// a key means is in one place.
+// Package schemas makes JSON Schemas of Go types. The comments of types and fields are their descriptions, so the
+// meaning of a key is in one place.
 package schemas
 
 import (
@@ -35,7 +35,7 @@ type Defs struct {
 	read  map[string]*source
 }
 
-// source is what the files of a package say about its types.
+// source has the comments and constants of the types of a package.
 type source struct {
 	types  map[string]string            // comments
 	fields map[string]map[string]string // comments, by type and field
