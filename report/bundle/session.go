@@ -192,11 +192,16 @@ func (s *Session) quoted() {
 	}
 }
 
+// aboutFolders are beginnings of the names of texts about the folder that they are in.
+var aboutFolders = []string{"readme", "changelog", "license", "contributing"}
+
 // tell reads the texts as people's words about a desync, if nothing else is in any of the files.
 func (s *Session) tell() {
 	texts := lists.Where(s.files, func(f *File) bool {
 		ext := strings.ToLower(f.ext())
-		return f.text && f.speaks() && (!slices.Contains(written, ext) || slices.Contains(documents, ext))
+		base := strings.ToLower(filepath.Base(f.Path))
+		about := slices.ContainsFunc(aboutFolders, func(name string) bool { return strings.HasPrefix(base, name) })
+		return f.text && !about && f.speaks() && (!slices.Contains(written, ext) || slices.Contains(documents, ext))
 	})
 	if len(texts) > mostPeeled || slices.ContainsFunc(s.files, func(f *File) bool { return f.hasTrace(s.tree) }) {
 		return
