@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -234,6 +235,11 @@ func (g *group) decode(text []byte, name string) ([]*snapshot.World, error) {
 	}
 	if g.several {
 		worlds = withTicks(worlds)
+	}
+	for _, w := range worlds {
+		if p := &w.Point; g.rows && p.Known() {
+			*p = snapshot.Point{Tick: p.Tick + 1, Native: "tick " + strconv.FormatUint(p.Tick, 10), Relation: snapshot.After}
+		}
 	}
 	return worlds, nil
 }

@@ -179,6 +179,18 @@ func (g *group) findTick() {
 	}
 }
 
+// findRows finds out whether all files are tables with a row of values for each tick: a program writes it at the end of the tick.
+func (s *Survey) findRows() {
+	if slices.ContainsFunc(s.order, func(g *group) bool {
+		return g.notation.Name != "csv" || !g.several || !g.timed() || slices.ContainsFunc(g.found.Tables, func(t states.FoundTable) bool { return t.HasRows() })
+	}) {
+		return
+	}
+	for _, g := range s.order {
+		g.rows = true
+	}
+}
+
 // dateIn returns where all names have a date of the game's calendar, 1871.10.12, if no other number of them varies; -1 if they
 // have none. Numbers that do not vary are no date.
 func dateIn(names [][]part) int {

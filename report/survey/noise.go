@@ -198,7 +198,7 @@ func fixedTexts(list []compared) map[column]bool {
 type appearance struct {
 	first  int // dump
 	dumps  int
-	healed int // how often it is equal again
+	healed []int // the last dumps before it is equal again
 }
 
 func appearances(dumps []dump) map[column]appearance {
@@ -210,7 +210,7 @@ func appearances(dumps []dump) map[column]appearance {
 				a.first = i
 			}
 			if i+1 < len(dumps) && !dumps[i+1].columns[col] {
-				a.healed++
+				a.healed = append(a.healed, i)
 			}
 			found[col] = a
 		}
@@ -230,16 +230,17 @@ func (c column) isShown() bool {
 }
 
 // blinks reports whether a column differs and is equal again so often that it does not belong to the simulation, unless it is of
-// entities: a value of one of them may be set again.
-func (a appearance) blinks(dumps int) bool {
-	return a.healed >= 2 || a.first == 0 && a.healed > 0 && 3*a.dumps >= dumps
+// entities: a value of one of them may be set again. A value of the simulation does so once others differ, too.
+func (a appearance) blinks(dumps, began int) bool {
+	before, _ := slices.BinarySearch(a.healed, began)
+	return before >= 2 || a.first == 0 && len(a.healed) > 0 && 3*a.dumps >= dumps
 }
 
 // doubtful reports whether something differs in the first dumps, or is equal again in later ones: it may be noise.
 func doubtful(list []compared) bool {
 	dumps, _ := dumpsOf(list)
 	for _, a := range appearances(dumps) {
-		if a.first == 0 || a.healed > 0 {
+		if a.first == 0 || len(a.healed) > 0 {
 			return true
 		}
 	}
@@ -258,20 +259,28 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 	for col, a := range all {
 		shown := col.isShown()
 		if shown && !col.isLocal() { // what begins to differ and stays different may be a divergence, if nothing else differs
-			looks[col] = a.first == 0 || a.healed > 0
+			looks[col] = a.first == 0 || len(a.healed) > 0
 		}
 		switch {
 		case shown, col.isLocal(), a.first == 0 && (20*a.dumps >= 19*len(dumps) || looks[col] && 2*a.dumps >= len(dumps)):
 			always[col] = true
-		case !a.blinks(len(dumps)) || col.label != states.GlobalLabel && !looks[col]:
+		case !a.blinks(len(dumps), len(dumps)) || col.label != states.GlobalLabel && !looks[col]:
 			began = min(began, a.first)
 		}
 	}
 	if i := slices.IndexFunc(dumps, func(d dump) bool { return d.other }); i >= 0 {
 		began = min(began, i)
 	}
+	for last := -1; last != began; {
+		last = began
+		for col, a := range all {
+			if !always[col] && !looks[col] && !a.blinks(len(dumps), began) {
+				began = min(began, a.first)
+			}
+		}
+	}
 	for col, a := range all {
-		if a.blinks(len(dumps)) && a.first < began && !always[col] && (looks[col] || col.label == states.GlobalLabel) {
+		if a.first < began && (looks[col] || col.label == states.GlobalLabel) && a.blinks(len(dumps), len(dumps)) {
 			always[col] = true
 		}
 	}
@@ -358,7 +367,7 @@ func compareStates(first, second seen) *compared {
 		out.other = out.other || t.OnlyACount+t.OnlyBCount > 0
 		for _, ch := range t.Changes {
 			col := column{t.Label, ch.Component, ch.Field}
-			out.looks[col] = looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B) || t.Label == states.GlobalLabel && unitNames.MatchString(ch.Field)
+			out.looks[col] = looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B) || t.Label == states.GlobalLabel && unitNames.MatchString(states.Words(ch.Field))
 			if t.Label == states.GlobalLabel && ch.A.Type == snapshot.String && ch.B.Type == snapshot.String {
 				out.texts[col] = [2]string{string(ch.A.Raw), string(ch.B.Raw)}
 			}
@@ -377,8 +386,8 @@ func compareStates(first, second seen) *compared {
 
 var (
 	noisyNames = lazyregexp.New(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|(memory|mem|heap|rss)_?(kb|mb|kib|mib|bytes|used|size)?|working.?set|allocs?|allocations|gc|cpu|os|user|locale|local|session|guid|uuid|nonce|mailbox|message_queue|uptime|realtime|since_(start|startup|launch|boot)|elapsed|(frame_?)?delta_?(t|s|ms|seconds|real)|jitter|took|perf|ups|tps|(real|wall|render|draw|frame|cpu|gpu)_?(s|secs?|seconds|ms|millis|us|micros|ns|nanos))([^a-z]|$)`)
-	// unitNames are of times if they are the whole name of a value that belongs to no entity.
-	unitNames = lazyregexp.New(`(?i)^(secs?|seconds|ms|msecs?|millis|us|usecs?|micros|ns|nanos)$`)
+	// unitNames are of times if they are the whole name of a value that belongs to no entity, and of the memory of a process.
+	unitNames = lazyregexp.New(`(?i)^(secs?|seconds|ms|msecs?|millis|us|usecs?|micros|ns|nanos)$|_[kmg]i?b$`)
 	// localNames are of values that no simulation has: of the connection, and of where one player looks.
 	localNames = lazyregexp.New(`(^|[^a-z])(fps|ping|latency|rtt|camera|mouse|viewport|draw_?calls)([^a-z]|$)`)
 	// shownParts are the names of the parts of a program that show and play what a machine simulates.

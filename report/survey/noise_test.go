@@ -36,6 +36,7 @@ func TestNoiseByBehaviour(t *testing.T) {
 		{"machine.power", lasting, false, false},
 		{"gold", func(tick, peer int) string { return fmt.Sprint(90 + peer*(tick/3%2)*(1-tick/6)) }, false, false},
 		{"late", func(tick, peer int) string { return fmt.Sprint(90 + peer*(tick%2)*(tick/9)) }, false, false},
+		{"early", func(tick, peer int) string { return fmt.Sprint(90 + peer*(tick%2)*(tick/7)) }, false, false},
 	} {
 		for bad, want := range map[int]bool{8: c.later, 99: c.alone} {
 			texts := map[string]string{}

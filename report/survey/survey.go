@@ -193,6 +193,7 @@ type group struct {
 	samples  []sample
 
 	several bool            // a file has several states
+	rows    bool            // a file is a table with a row of values at the end of each tick
 	raw     bool            // its files are raw memory
 	noisy   map[uint64]bool // words of it, by their offsets, that are not compared
 	dump    bool            // they are hex dumps
@@ -300,6 +301,7 @@ func (s *Survey) learn() {
 	s.missing()
 	s.name()
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool { return g.isOther() || s.untimed(g) })
+	s.findRows()
 	s.findNoise(left)
 }
 
