@@ -18,7 +18,7 @@ type valuedLines struct {
 	values [][]byte
 	names  []string // empty for values that do not count
 	ids    []string // of what the line is about
-	table  *records // the names of its columns, if the first line has them
+	table  *records // the names of its columns, if the first line has them, or JSON Lines
 	ticks  ticks
 	begun  bool
 	tick   uint64
@@ -33,6 +33,9 @@ type valuedLines struct {
 const ofMachines = " queue buffer buffered pending rtt jitter loss lost dropped drop resent backlog ahead behind stall wait waiting mem " +
 	"memory cpu gpu dt elapsed took heap alloc confirmed predicted ack acked received sent recv packet packets window "
 
+// runs are parts of names of what runs a program, and is never an entity of the game.
+const runs = " thread process proc pid tid connection conn socket session trace span "
+
 // valueKind is what the name of a value means.
 type valueKind struct {
 	meaning     vocabulary.Meaning
@@ -43,7 +46,7 @@ type valueKind struct {
 func (l *valuedLines) kindOf(name string) valueKind {
 	kind, ok := l.kinds[name]
 	if !ok {
-		kind = valueKind{vocabulary.Of(name), hasPart(name, " id uid unit entity actor "), hasPart(name, ofMachines)}
+		kind = valueKind{vocabulary.Of(name), hasPart(name, " id uid unit entity actor ") && !hasPart(name, runs), hasPart(name, ofMachines+runs)}
 		if l.kinds == nil {
 			l.kinds = map[string]valueKind{}
 		}
@@ -54,12 +57,18 @@ func (l *valuedLines) kindOf(name string) valueKind {
 	return kind
 }
 
+var (
+	// messageNames are the members of JSON Lines with the message of a logging library, and libraryNames others that it writes.
+	messageNames = lazyregexp.New(`^(msg|message|@mt?|event)$`)
+	libraryNames = lazyregexp.New(`(?i)^(@.*|time|ts|timestamp|lvl|severity|logger|source_?context|caller|host|hostname|pid|tid|thread|thread_?(id|name)|process_?(id|name))$`)
+)
+
 // take takes a line, and reports whether it has values and a tick, or one is above it.
 func (l *valuedLines) take(line []byte) bool {
 	p := &l.parsed
 	if !l.begun {
 		for _, r := range formsOf([][]byte{line}) {
-			if r.json == nil && len(r.names) > 2 && r.separator != ' ' && !strings.ContainsAny(strings.Join(r.names, ""), "=:()[]{}") && slices.ContainsFunc(r.names, func(name string) bool { return vocabulary.Of(name) == vocabulary.Tick }) {
+			if r.json != nil && !r.lead || len(r.names) > 2 && r.separator != ' ' && !strings.ContainsAny(strings.Join(r.names, ""), "=:()[]{}") && slices.ContainsFunc(r.names, func(name string) bool { return vocabulary.Of(name) == vocabulary.Tick }) {
 				l.table = r
 			}
 		}
@@ -67,7 +76,14 @@ func (l *valuedLines) take(line []byte) bool {
 	}
 	if l.table != nil {
 		var text []byte
-		if l.table.each(line, func(path, value []byte) { text = append(append(append(append(text, path...), '='), value...), ';') }) {
+		if l.table.each(line, func(path, value []byte) {
+			switch {
+			case l.table.json != nil && messageNames.Match(path):
+				text = append(append(text, value...), ';')
+			case l.table.json == nil || !libraryNames.Match(path):
+				text = append(append(append(append(text, path...), '='), value...), ';')
+			}
+		}) {
 			line = text
 		}
 	}
@@ -78,6 +94,8 @@ func (l *valuedLines) take(line []byte) bool {
 			p.names[i] = p.member(p.nameOf(i))
 			if at := p.before(i - 1); p.names[i].from < 0 && at >= 0 && p.isMark(at, ",") && p.before(at-1) >= 0 {
 				p.names[i] = p.names[p.before(at-1)] // the next one of a vector
+			} else if p.names[i].from < 0 && at >= 0 && p.tokens[at].kind == number && p.inVector(at) {
+				p.names[i] = p.names[at]
 			}
 		}
 	}
@@ -139,6 +157,14 @@ func (p *parsed) before(i int) int {
 		i--
 	}
 	return i
+}
+
+// inVector reports whether only numbers and blanks are before a token, up to an opening bracket: v=[0.5 -1 2]
+func (p *parsed) inVector(i int) bool {
+	for i >= 0 && (p.tokens[i].kind == number || p.tokens[i].kind == blank || p.isMark(i, "-+")) {
+		i--
+	}
+	return p.isMark(i, "[({")
 }
 
 // isMark reports whether a token is one of some marks.
@@ -244,30 +270,69 @@ func findTicked(logs [][]byte) map[string]int {
 	return out
 }
 
-// journal finds what syslog and journalctl put before a line: Dec 30 23:41:02 host game[411]:
-var journal = lazyregexp.New(`^[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+: *`)
+// journal finds what syslog, journalctl and Unreal put before a line: Dec 30 23:41:02 host game[411]: or <14>1 TIME HOST game
+// 411 - - or [2026.01.14-20.41.06:660][129]
+var journal = lazyregexp.New(`^(\[[\d.]+-[\d.]+:\d+\]\[ *\d+\]|<\d+>1 (\S+ ){5}(- ?|\[[^\]]*\] ?)|(<\d+>)?([A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) \S+ [^\s:]+(\[\d+\]|@[^\s:]*)?: *)`)
 
 // maxJournal is how many bytes that has at most.
 const maxJournal = 256
 
-// withoutPlace returns a line without what precedes or follows the message in another way on each machine: a time, a host, and the
-// place in the source code, main.js:88:12.
+// withoutPlace returns a line without what precedes or follows the message in another way on each machine: times, numbers of
+// processes and threads, levels, a host, and the place in the source code, main.js:88:12.
 func withoutPlace(line []byte) []byte {
 	line = bytes.TrimSpace(line)
-	if len(line) > 16 && line[3] == ' ' && line[6] == ' ' && line[9] == ':' && line[12] == ':' {
+	if len(line) > 16 && (line[0] == '<' || line[0] == '[' || line[3] == ' ' && line[6] == ' ' && line[9] == ':' && line[12] == ':' || line[4] == '-' && line[7] == '-' && line[10] == 'T') {
 		line = line[len(journal.FindString(string(line[:min(len(line), maxJournal)]))):]
 	}
-	for {
-		end := bytes.IndexByte(line, ' ')
-		if end < 0 || !isTime(line[:end]) && !isSource(line[:end]) {
+	// Numbers and texts in brackets belong to it between such words, or after a time and before one: 12:00:01 4242 4260 I Sim: hp=3
+	timed := false
+	for from, words := 0, 0; words < maxHead; words++ {
+		end := from + bytes.IndexAny(line[from:], " |")
+		if end < from {
 			break
 		}
-		line = bytes.TrimLeft(line[end:], " ")
+		word := line[from:end]
+		time := isTime(word) || len(word) > 4 && strings.IndexByte("IWEF", word[0]) >= 0 && isWhole(word[1:])
+		head := time || isSource(word) || isLevel(word, timed)
+		timed = timed || time
+		for end < len(line) && (line[end] == ' ' || line[end] == '|') {
+			end++
+		}
+		if from = end; head {
+			line, from = line[end:], 0
+		} else if word = bytes.Trim(word, "[]()-:"); len(word) > 0 && !isWhole(word) && line[0] != '[' && !isDay(word) {
+			break
+		}
 	}
 	if at := bytes.LastIndexByte(line, ' '); at > 0 && isSource(line[at+1:]) {
 		line = line[:at]
 	}
 	return line
+}
+
+// maxHead is how many words precede the message of a line at most.
+const maxHead = 10
+
+// isWhole reports whether a word is digits.
+func isWhole(word []byte) bool {
+	return len(word) > 0 && !bytes.ContainsFunc(word, func(c rune) bool { return c < '0' || c > '9' })
+}
+
+// isDay reports whether a word is a day of a month: 04-01
+func isDay(word []byte) bool {
+	return len(word) == 5 && strings.IndexByte("-/.", word[2]) >= 0 && isWhole(word[:2]) && isWhole(word[3:])
+}
+
+// isLevel reports whether a word is how grave a message is: INFO, [info], and after a time info or I
+func isLevel(word []byte, timed bool) bool {
+	name := bytes.Trim(word, "[]<>()-:,")
+	switch level := string(bytes.ToUpper(name)); level {
+	case "TRACE", "VERBOSE", "DEBUG", "INFO", "INFORMATION", "NOTICE", "WARN", "WARNING", "ERROR", "ERR", "CRITICAL", "FATAL", "SEVERE", "FINE":
+		return timed || string(name) == level || len(name) < len(word)
+	case "V", "D", "I", "W", "E", "F":
+		return timed && string(name) == level
+	}
+	return false
 }
 
 // isTime reports whether a word is a time or a date: 12:00:01.250
@@ -285,7 +350,7 @@ func isTime(word []byte) bool {
 
 // isSource reports whether a word is a place in source code: main.js:88:12
 func isSource(word []byte) bool {
-	word = bytes.TrimRight(word, ":")
+	word = bytes.Trim(word, "[]():")
 	name := bytes.TrimRight(word, "0123456789:")
 	dot := bytes.LastIndexByte(name, '.')
 	return len(name) < len(word) && word[len(name)] == ':' && dot > 0 && len(name)-dot <= 5 && dot+1 < len(name) && !bytes.ContainsFunc(name[dot+1:], func(c rune) bool {

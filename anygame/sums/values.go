@@ -55,6 +55,7 @@ type ticks struct {
 type valued struct {
 	scope  string
 	names  []string // of the values, empty for those that do not count
+	thing  int      // the place of the value that shows which thing of a tick a line is about, -1 if none does
 	ticks  []uint64 // of each line
 	values [][][]byte
 }
@@ -63,6 +64,7 @@ const (
 	fewestEqual    = 32 // ticks with a value that is new and equal in two logs, before it counts
 	fewestDistinct = 8  // such values
 	fewestNews     = 5  // such ticks of a value on a line with another one that counts
+	fewestThing    = 4  // lines about each thing
 	fewestLasting  = 3  // ticks in which a value differs that was hardly new before
 	maxScope       = 48 // bytes of the names of values that are the name of a line
 )
@@ -96,10 +98,15 @@ func LearnValues(logs [][]byte) *Values {
 	v.whole = areWhole(all)
 	for _, key := range slices.Sorted(maps.Keys(all[0])) {
 		one, counts := all[0][key], false
-		scope := scopeOf(one.names)
+		one.thing = one.thingIn(key, all)
+		named := slices.Clone(one.names)
+		if one.thing >= 0 {
+			named[one.thing] = ""
+		}
+		scope := scopeOf(named)
 		for place, name := range one.names {
 			least := simulation
-			if name == "" {
+			if name == "" || place == one.thing {
 				least = unrelated
 			}
 			decided := false
@@ -203,6 +210,36 @@ func (v *valued) within(from, to uint64) [2]int {
 	a, _ := slices.BinarySearch(v.ticks, from)
 	b := sort.Search(len(v.ticks), func(i int) bool { return v.ticks[i] > to })
 	return [2]int{a, max(a, b)}
+}
+
+// thingIn returns the first place in which the lines of a tick have different values that come again in other ticks: the number
+// or the name of a thing, cog 2 of lines about several cogs. It is -1 if no place in all logs is so.
+func (v *valued) thingIn(key string, all []map[string]*valued) int {
+	for place, name := range v.names {
+		if name != "" && !slices.ContainsFunc(all, func(lines map[string]*valued) bool { return lines[key] != nil && !lines[key].tells(place) }) {
+			return place
+		}
+	}
+	return -1
+}
+
+// tells reports whether the values in a place show which thing a line is about.
+func (v *valued) tells(place int) bool {
+	all, shared := map[string]bool{}, 0 // lines of ticks that have several
+	for i := 0; i < len(v.ticks); {
+		of, from := map[string]bool{}, i
+		for ; i < len(v.ticks) && v.ticks[i] == v.ticks[from]; i++ {
+			value := v.values[i][place]
+			if of[string(value)] || bytes.IndexByte(value, '.') >= 0 {
+				return false
+			}
+			of[string(value)], all[string(value)] = true, true
+		}
+		if len(of) > 1 {
+			shared += len(of)
+		}
+	}
+	return 2*shared >= len(v.ticks) && len(all) > 1 && fewestThing*len(all) <= len(v.ticks)
 }
 
 // scopeOf returns the name of a line by the names of its values: Random value of Random(0) = 4711, hp0 hp1 of hp0=3 hp1=4.
@@ -313,8 +350,8 @@ func (v *Values) Format() tracediff.Format {
 					return false
 				}
 				*to = tracediff.Checkpoint{Tick: l.tick, Scope: one.scope, Sums: to.Sums[:0]}
-				if len(l.ids) == 1 {
-					to.Scope += " of " + l.ids[0]
+				if thing := l.thing(one); thing != "" {
+					to.Scope += " of " + thing
 				}
 				for i, name := range one.names {
 					if name != "" {
@@ -332,6 +369,19 @@ func (v *Values) Format() tracediff.Format {
 // differ reports whether the values of one place differ between lines of one kind.
 func differ(lines []valuedLines, place int) bool {
 	return slices.ContainsFunc(lines, func(l valuedLines) bool { return !bytes.Equal(l.values[place], lines[0].values[place]) })
+}
+
+// thing returns what a line is about, empty if nothing shows it.
+func (l *valuedLines) thing(of *valued) string {
+	switch {
+	case of != nil && of.thing >= 0 && l.names[of.thing] == "text":
+		return string(l.values[of.thing])
+	case of != nil && of.thing >= 0 && l.names[of.thing] != "":
+		return l.names[of.thing] + " " + string(l.values[of.thing])
+	case len(l.ids) == 1:
+		return l.ids[0]
+	}
+	return ""
 }
 
 func valid(words []string) string { return strings.ToValidUTF8(strings.Join(words, " "), "\uFFFD") }
@@ -370,6 +420,9 @@ func (v *Values) narrow(sides []tracediff.Side) ([][]tracediff.Detail, error) {
 		}
 	}
 	shared := sharedOf(lines)
+	if thing := lines[0].thing(v.lines[string(lines[0].key)]); thing != "" && !slices.ContainsFunc(lines, func(l valuedLines) bool { return l.thing(v.lines[string(l.key)]) != thing }) {
+		shared = []string{thing}
+	}
 	if len(shared) == 0 {
 		return nil, nil
 	}

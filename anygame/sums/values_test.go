@@ -362,3 +362,68 @@ func TestDeny(t *testing.T) {
 		}
 	}
 }
+
+// TestLibraryHeads: what logging libraries write before a message, and their members of JSON Lines, are neither values nor things
+// of the game.
+func TestLibraryHeads(t *testing.T) {
+	number := func(r *rand.Rand) int { return 1000 + r.IntN(40000) }
+	heads := map[string]func(time string, r *rand.Rand) string{
+		"glog": func(time string, r *rand.Rand) string {
+			return fmt.Sprintf("I0401 %s456 %5d sim.cc:%d] ", time, number(r), 88)
+		},
+		"spdlog": func(time string, r *rand.Rand) string {
+			return fmt.Sprintf("[2026-04-01 %s] [%d] [info] ", time, number(r))
+		},
+		"log4j": func(time string, r *rand.Rand) string {
+			return fmt.Sprintf("%s [%d] INFO  g.sim.World - ", time, number(r))
+		},
+		"nlog": func(time string, r *rand.Rand) string {
+			return fmt.Sprintf("2026-04-01 %s|%d|INFO|Sim|", time, number(r))
+		},
+		"logcat": func(time string, r *rand.Rand) string {
+			return fmt.Sprintf("04-01 %s %5d %5d D Sim     : ", time, number(r), number(r))
+		},
+		"python": func(time string, r *rand.Rand) string {
+			return fmt.Sprintf("2026-04-01 %s %d INFO sim: ", time, number(r))
+		},
+		"tracing": func(time string, r *rand.Rand) string {
+			return fmt.Sprintf("2026-04-01T%sZ  INFO ThreadId(%02d) game::sim: ", time, r.IntN(9))
+		},
+		"syslog": func(time string, r *rand.Rand) string {
+			return fmt.Sprintf("<14>1 2026-04-01T%sZ box%d game %d - - ", time, r.IntN(9), number(r))
+		},
+		"unreal": func(time string, r *rand.Rand) string {
+			return fmt.Sprintf("[2026.04.01-12.00.00:123][%3d]LogSim: ", r.IntN(999))
+		},
+		"json": nil,
+	}
+	for name, head := range heads {
+		for bad, want := range map[int]string{90: "turn 60, cog 2, hull 2316, cog 2, hull 2317", 999: ""} {
+			var texts []string
+			for peer := range 2 {
+				var log strings.Builder
+				own, sim := rand.New(rand.NewPCG(uint64(peer), 5)), rand.New(rand.NewPCG(5, 6))
+				for turn := range 90 {
+					time := fmt.Sprintf("12:%02d:%02d.%03d", turn/60, turn%60, own.IntN(1000))
+					for cog := range 3 {
+						hull, mast := sim.IntN(4000), sim.Float64()
+						if turn >= bad-30 && cog == 2 {
+							hull += peer
+						}
+						if head != nil {
+							fmt.Fprintf(&log, "%sturn %d cog %d hull=%d mast=[%.3f %.3f]\n", head(time, own), turn, cog, hull, mast, mast+1)
+							continue
+						}
+						fmt.Fprintf(&log, `{"@t":"2026-04-01T%sZ","@mt":"Cog {Cog} in turn {Turn}","@l":"Debug","Turn":%d,"cog":%d,"hull":%d,"mast":[%.3f,%.3f],"SourceContext":"Sim.Cogs","ThreadId":%d}`+"\n",
+							time, turn, cog, hull, mast, mast+1, own.IntN(20))
+					}
+				}
+				texts = append(texts, log.String())
+			}
+			first, partial := traced(t, texts...)
+			if first != want || partial && want == "" {
+				t.Errorf("%s: %q, partial %t, expected %q", name, first, partial, want)
+			}
+		}
+	}
+}

@@ -180,9 +180,15 @@ var orders = lazyregexp.New(`(?i)^(order|command|cmd|action|input|op|event)s?(_?
 // loggedText fits the member with the text of a line that a logging library writes: pino, zap, slog, Serilog.
 var loggedText = lazyregexp.New(`"(msg|message|@mt|@m)"\s*:`)
 
+// deepMap fits a map within a map or list.
+var deepMap = lazyregexp.New(`[:\[,]\s*\{\s*"`)
+
 // isJSONLog reports whether a text is JSON Lines as a logging library writes them: most have a message, or neither lists
-// nor maps. Some may contain a state.
-func isJSONLog(n *notation.Notation, sample []byte) bool {
+// nor maps. Some may contain a state; messages is set if none does.
+func isJSONLog(n *notation.Notation, sample []byte) (is, messages bool) {
+	if n == nil || n.Name != "json" {
+		return false, false
+	}
 	lines, flat, logged := 0, 0, 0
 	for line := range bytes.Lines(sample) {
 		lines++
@@ -196,7 +202,8 @@ func isJSONLog(n *notation.Notation, sample []byte) bool {
 			logged++
 		}
 	}
-	return n.Name == "json" && lines >= 8 && 4*max(flat, logged) >= 3*lines
+	is = lines >= 8 && 4*max(flat, logged) >= 3*lines
+	return is, is && 4*logged >= 3*lines && !deepMap.Match(sample)
 }
 
 // tabular reports whether a text contains states and is not a log; an incomplete end does not matter.

@@ -63,7 +63,8 @@ func (s *Survey) logs() {
 				sample = sample[:i+1]
 			}
 			l := log{group: g, path: path, trace: g.describedLog(sample)}
-			if l.trace == nil && g.kind == description.Undescribed && g.notation != nil && !isJSONLog(g.notation, sample) &&
+			is, messages := isJSONLog(g.notation, sample)
+			if l.trace == nil && g.kind == description.Undescribed && g.notation != nil && !is &&
 				(!slices.Contains(lineNotations, g.notation.Name) && tabular(g.notation, sample) || g.notation.Name == "csv" && tables[g.dir] && !isLog(sample)) && !sums.IsRoster(sample) {
 				break
 			}
@@ -75,6 +76,8 @@ func (s *Survey) logs() {
 			if l.trace != nil || l.order != nil {
 				s.found = append(s.found, l)
 				found = true
+			} else if messages && g.kind == description.Undescribed {
+				g.notation = nil
 			} else if g.kind != description.Undescribed {
 				s.notes = append(s.notes, fmt.Sprintf("%s: described as %s, and nothing in it is read", path, g.kind))
 			}

@@ -51,3 +51,27 @@ func TestRotatedLogs(t *testing.T) {
 		}
 	}
 }
+
+// TestMessageLogs: messages of a logging library in JSON Lines are a log with values, and the date in the name is no tick.
+func TestMessageLogs(t *testing.T) {
+	texts := map[string]string{}
+	for peer, name := range []string{"eve-20260401.clef", "fay-20260401.clef"} {
+		log := ""
+		for turn := range uint32(60) {
+			at := fmt.Sprintf("2026-04-01T09:%02d:%02d.%d23Z", turn/60, turn%60, peer)
+			log += fmt.Sprintf(`{"@t":%q,"@mt":"Order {Id} of {By}","Id":%d,"By":"eve","Turn":%d}`+"\n", at, turn/3, turn)
+			log += fmt.Sprintf(`{"@t":%q,"@mt":"Done {Turn}","Turn":%d,"Wells":"%08x","Herd":"%08x","ThreadId":%d}`+"\n", at, turn, turn/2*0x9e3779b1, turn*0x85ebca6b, turn%5+uint32(peer))
+		}
+		texts[name] = log
+	}
+	dir := write(t, texts)
+	all, err := survey.For(files.Disk, []string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range texts {
+		if f := all.Format(filepath.Join(dir, name)); f == nil || f.Trace == nil {
+			t.Errorf("%s: no log", name)
+		}
+	}
+}
