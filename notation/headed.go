@@ -44,7 +44,7 @@ func sniffHeaded(head []byte, whole bool) bool {
 	}
 	p := headedParser{to: discard{}}
 	p.run(head)
-	return p.headings > 1 && p.rows > 0 && 20*(p.odd-1) <= p.lines && p.odd < p.rows
+	return p.headings > 1 && p.ticks < fewestSections && p.rows > 0 && 20*(p.odd-1) <= p.lines && p.odd < p.rows
 }
 
 // headedParser reads one text.
@@ -56,6 +56,7 @@ type headedParser struct {
 	row   int      // rows of its table
 
 	lines, odd, rows, headings int // in blocks; odd ones have no meaning
+	ticks                      int // headings with a tick, as in a log
 }
 
 func (p *headedParser) run(text []byte) {
@@ -75,6 +76,9 @@ func (p *headedParser) line(at int, line []byte) {
 	if m := headings.FindSubmatch(line); m != nil {
 		p.end(at)
 		p.headings++
+		if words := bytes.FieldsFunc(m[2], func(c rune) bool { return c == ' ' || c == '_' }); len(words) > 1 && isTick(words[len(words)-2]) {
+			p.ticks++
+		}
 		p.block, p.names, p.row = append(bytes.Clone(m[1]), m[2]...), nil, 0
 		return
 	}

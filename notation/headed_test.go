@@ -20,9 +20,10 @@ func TestSniffHeaded(t *testing.T) {
 		headed:                     true,
 		"[a]\nx = 1\n[b]\ny = 2\n": false, // INI
 		"[a]\nid hp\n7 3\n":        false, // one block
-		"[a]\nid hp\n7 3\n[b]\nSome prose is here, and more.\nIt has no values at all.\n": false,
-		"12:00 [net] a b\n12:01 [net] 1 2\n":                                              false,
-		"# Title\nhello\n\n## More\n\nWe saw a desync.\n":                                 false,
+		"[a]\nid hp\n7 3\n[b]\nSome prose is here, and more.\nIt has no values at all.\n":                                    false,
+		"12:00 [net] a b\n12:01 [net] 1 2\n":                                                                                 false,
+		"-- sim_tick 4 --\ncart Ash\ncart Elm\n-- sim_tick 5 --\ncart Ash\ncart Elm\n-- sim_tick 6 --\ncart Ash\ncart Elm\n": false, // a log
+		"# Title\nhello\n\n## More\n\nWe saw a desync.\n":                                                                    false,
 	} {
 		n := Of("", []byte(text), true)
 		if got := n != nil && n.Name == "headed"; got != want {

@@ -2,6 +2,7 @@ package notation
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/desynctool/desynctool/internal/lazyregexp"
@@ -20,9 +21,14 @@ type sections struct {
 	// block is set if the lines of a section have indentation and are right below its head. Lines after another one are
 	// something else, such as the call stack of the head or of an error.
 	block bool
+	// join is set if a thing has a line, and its values have lines with more indentation below.
+	join bool
 	// fractions are the names of values that have a decimal point in some log. Another log may have a comma there.
 	fractions map[string]bool
 }
+
+// OfSections is the name of the notation of such logs.
+const OfSections = "log of rows"
 
 // stampBegin finds the time and the level before a line of a log.
 var stampBegin = lazyregexp.New(`^[\[(<]?(?:\d{4}[-/.]\d\d[-/.]\d\d[T ])?\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?Z?[\])>]?(?: ?\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR)\]?:?)? ?`)
@@ -31,15 +37,58 @@ var stampBegin = lazyregexp.New(`^[\[(<]?(?:\d{4}[-/.]\d\d[-/.]\d\d[T ])?\d\d?:\
 // things come again after each. Lines of one form are read if all logs have them.
 func Sections(samples ...[]byte) *Notation {
 	for _, s := range headsOf(samples[0]) {
-		fits := true
-		for _, sample := range samples {
-			fits = fits && bytes.IndexByte(sample, 0) < 0 && s.learn(sample[:bytes.LastIndexByte(sample, '\n')+1])
+		joined := &sections{head: s.head, name: s.name, join: true}
+		if !s.fits(samples) {
+			s = joined
 		}
-		if fits {
-			return &Notation{Name: "log of rows", Title: "lines of words and values below a tick", Lines: true, Repeats: true, Parse: s.parse}
+		if s != joined || s.fits(samples) {
+			return &Notation{Name: OfSections, Title: "lines of words and values below a tick", Lines: true, Repeats: true, Parse: s.parse}
 		}
 	}
 	return nil
+}
+
+// fits reports whether samples are such a log, and learns its lines.
+func (s *sections) fits(samples [][]byte) bool {
+	return !slices.ContainsFunc(samples, func(sample []byte) bool {
+		return bytes.IndexByte(sample, 0) >= 0 || !s.learn(s.joined(sample[:bytes.LastIndexByte(sample, '\n')+1]))
+	})
+}
+
+// joined returns a text in which the values of a thing follow it on its line, if they have lines with more indentation below.
+//
+//	cart Ash
+//	  speed: 0.5
+func (s *sections) joined(text []byte) []byte {
+	if !s.join {
+		return text
+	}
+	const longest, most = 40, 64
+	text = bytes.Clone(text)
+	thing, end, lines := -1, 0, 0 // the indentation of a thing, where its last line ends, and how many it has
+	for at := 0; at < len(text); {
+		begin := at
+		var line []byte
+		line, at = lineAt(text, at)
+		line = bytes.TrimRight(line, "\r\n")
+		rest := unstamped(line)
+		word := bytes.TrimSpace(rest)
+		from := begin + len(bytes.TrimRight(line, " \t")) - len(word)
+		switch indent := indentOf(rest); {
+		case len(word) == 0:
+			thing = -1
+		case thing >= 0 && indent > thing && lines < most:
+			for i := end; i < from; i++ {
+				text[i] = ' '
+			}
+			end, lines = from+len(word), lines+1
+		default:
+			if thing, end, lines = -1, from+len(word), 0; len(word) <= longest && !s.isHead(rest) {
+				thing = indent
+			}
+		}
+	}
+	return text
 }
 
 // fewestSections is how many heads a log has at least.
@@ -260,6 +309,7 @@ func formOf(r *row, line []byte, names *int) (form, thing string) {
 
 // parse reads the lines of the known forms. The others, and stamps, are blanks.
 func (s *sections) parse(text []byte, to Sink) error {
+	text = s.joined(text)
 	p := rowsParser{text: bytes.Clone(text), sections: s, heads: map[int]bool{}, row: row{numbered: true}, document: document{to: to}}
 	names, count, before, last := 0, 0, 0, 0
 	over := false // the block of the section

@@ -13,6 +13,8 @@ var sectioned = []struct{ head, line, noise, want string }{
 	{"[00:00:01] step %d fps_real=30.5 rand=%08x", "[00:00:01]   obj_slime#%d hp=%d x=%d.50 state=0", "[00:00:01] autosave took %d ms", "obj_slime.%d.hp"},
 	{"turn %d  hash %08x", "   ship %d fuel=%d heat=%d cargo=ore", "player chats %d", "ship.%d.fuel"},
 	{"2024-05-01 12:00:01.250 INFO === Kolo %d === suma: %08x", "2024-05-01 12:00:02.000 INFO rycerz %d: zycie %d, zloto %d", "2024-05-01 12:00:01.251 WARN siec ping %d", "rycerz.%d.zycie"},
+	{"--- sim_step %d --- check %08x", "boat %d\n  sail: %d\n  keel: %d", "fps: %d", "boat.%d.sail"},
+	{"[00:00:01] === beat %d === %08x", "[00:00:01] hut %d:\n[00:00:01]     corn = %d\n[00:00:02]     rats = %d", "[00:00:01] saved in %d ms", "hut.%d.corn"},
 	{"<frame #%d> (check %08x)", "+ Tank[%d] {hp: %d, x: %d}", "loaded %d textures", "Tank.%d.hp"},
 }
 

@@ -326,11 +326,20 @@ func isDay(word []byte) bool {
 // isLevel reports whether a word is how grave a message is: INFO, [info], and after a time info or I
 func isLevel(word []byte, timed bool) bool {
 	name := bytes.Trim(word, "[]<>()-:,")
-	switch level := string(bytes.ToUpper(name)); level {
+	var upper [12]byte
+	if len(name) == 0 || len(name) > len(upper) || !isLetter(name[0]) {
+		return false
+	}
+	capital := true
+	for i, c := range name {
+		upper[i] = c &^ 0x20
+		capital = capital && c == upper[i]
+	}
+	switch string(upper[:len(name)]) {
 	case "TRACE", "VERBOSE", "DEBUG", "INFO", "INFORMATION", "NOTICE", "WARN", "WARNING", "ERROR", "ERR", "CRITICAL", "FATAL", "SEVERE", "FINE":
-		return timed || string(name) == level || len(name) < len(word)
+		return timed || capital || len(name) < len(word)
 	case "V", "D", "I", "W", "E", "F":
-		return timed && string(name) == level
+		return timed && capital
 	}
 	return false
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -179,10 +180,13 @@ func (g *group) findTick() {
 	}
 }
 
-// findRows finds out whether all files are tables with a row of values for each tick: a program writes it at the end of the tick.
+// findRows finds out whether all files are logs with the values of each tick, or tables with a row of them: a program writes them
+// at the end of the tick.
 func (s *Survey) findRows() {
+	hasRows := func(t states.FoundTable) bool { return t.HasRows() }
 	if slices.ContainsFunc(s.order, func(g *group) bool {
-		return g.notation.Name != "csv" || !g.several || !g.timed() || slices.ContainsFunc(g.found.Tables, func(t states.FoundTable) bool { return t.HasRows() })
+		table := g.notation.Name == "csv" && g.several && !slices.ContainsFunc(g.found.Tables, hasRows)
+		return !table && g.notation.Name != notation.OfSections || !g.timed()
 	}) {
 		return
 	}
