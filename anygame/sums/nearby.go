@@ -24,15 +24,26 @@ const (
 type nearbyLog struct {
 	tick  uint64 // of that checksum
 	equal uint64 // of the one before it
+	lines []nearbyLine
+	forms map[string]*valued // by their keys
 	kinds map[string]*nearbyKind
 	order []*nearbyKind
+}
+
+// nearbyLine is a line with values.
+type nearbyLine struct {
+	key    string // what lines of one form have in common
+	tick   uint64
+	text   []byte
+	values [][]byte
 }
 
 // nearbyKind is a kind of lines about one thing, with its values in the last pass over each tick.
 type nearbyKind struct {
 	key   string
-	names []string // of the values, empty for those that do not count
-	of    string   // what the lines are about: " of unit 7"
+	names []string
+	line  valuedLines // the first of them
+	thing int         // the place of what they are about, -1 if nothing shows it
 	ticks []uint64
 	at    map[uint64][][]byte
 }
@@ -57,11 +68,15 @@ func (p *Pattern) narrow(sides []tracediff.Side) ([][]tracediff.Detail, error) {
 		}
 		logs = append(logs, log)
 	}
+	arrange(logs)
 	var list []nearbyValue
 	for _, kind := range logs[0].order {
-		for place, name := range kind.names {
-			if one := kind.begins(logs, place); one != nil && !slices.ContainsFunc(list, func(v nearbyValue) bool { return v.name == name+kind.of }) {
-				one.name = name + kind.of
+		for place := range kind.names {
+			one := kind.begins(logs, place)
+			if one == nil {
+				continue
+			}
+			if one.name = kind.name(place); !slices.ContainsFunc(list, func(v nearbyValue) bool { return v.name == one.name }) {
 				list = append(list, *one)
 			}
 		}
@@ -95,26 +110,28 @@ func (p *Pattern) narrow(sides []tracediff.Side) ([][]tracediff.Detail, error) {
 // the first that differ; nil if it does not.
 func (k *nearbyKind) begins(logs []*nearbyLog, place int) *nearbyValue {
 	equal := 0
+	var found [][]byte
 	for _, tick := range k.ticks {
-		one, differ := &nearbyValue{tick: tick}, false
+		differ := false
+		found = found[:0]
 		for _, log := range logs {
 			other := log.kinds[k.key]
 			if other == nil || other.names[place] == "" || other.names[place] != k.names[place] || tick > log.tick {
 				return nil
 			}
 			if values := other.at[tick]; values != nil {
-				one.values = append(one.values, strings.ToValidUTF8(string(values[place]), "\uFFFD"))
-				differ = differ || one.values[0] != one.values[len(one.values)-1]
+				found = append(found, values[place])
+				differ = differ || !bytes.Equal(found[0], values[place])
 			}
 		}
 		switch {
-		case len(one.values) < len(logs):
+		case len(found) < len(logs):
 		case !differ:
 			equal++
 		case equal < fewestBefore || tick <= logs[0].equal && logs[0].equal < logs[0].tick:
 			return nil
 		default:
-			return one
+			return &nearbyValue{tick: tick, values: lists.Map(found, func(v []byte) string { return strings.ToValidUTF8(string(v), "\uFFFD") })}
 		}
 	}
 	return nil
@@ -148,7 +165,7 @@ func (p *Pattern) readNearby(side *tracediff.Side, before int64) (*nearbyLog, er
 		r.text(first)
 		l.take(first)
 	}
-	log := &nearbyLog{kinds: map[string]*nearbyKind{}}
+	log := &nearbyLog{forms: map[string]*valued{}}
 	var peer string
 	var ok bool
 	line, _, _ := bytes.Cut(text[at-from:], []byte("\n"))
@@ -159,7 +176,7 @@ func (p *Pattern) readNearby(side *tracediff.Side, before int64) (*nearbyLog, er
 		whole := min(at-from, int64(bytes.IndexByte(text, '\n')+1))
 		text, from = text[whole:], from+whole
 	}
-	tick, nth, offset := uint64(0), map[string]int{}, from
+	tick, offset := uint64(0), from
 	for line := range bytes.Lines(text) {
 		begin := offset
 		offset += int64(len(line))
@@ -176,9 +193,9 @@ func (p *Pattern) readNearby(side *tracediff.Side, before int64) (*nearbyLog, er
 			own, ok = l.tick, true
 		}
 		if ok && own != tick {
-			if clear(nth); own < tick && tick-own > rollback { // another match
-				clear(log.kinds)
-				log.order, log.equal = nil, 0
+			if own < tick && tick-own > rollback { // another match
+				clear(log.forms)
+				log.lines, log.equal = nil, 0
 			}
 			tick = own
 		}
@@ -189,7 +206,7 @@ func (p *Pattern) readNearby(side *tracediff.Side, before int64) (*nearbyLog, er
 			log.equal = max(log.equal, tick)
 		}
 		if takes && tick > 0 {
-			log.add(&l, tick, sums, nth)
+			log.add(&l, tick, sums)
 		}
 	}
 	return log, nil
@@ -217,40 +234,88 @@ func (r *reader) on(line []byte) (tick uint64, peer string, sums [][]byte, ok bo
 }
 
 // add adds the values of a line, without its checksums.
-func (b *nearbyLog) add(l *valuedLines, tick uint64, sums [][]byte, nth map[string]int) {
+func (b *nearbyLog) add(l *valuedLines, tick uint64, sums [][]byte) {
 	form := string(l.key)
 	if sums != nil { // words before the values may show the pass over the tick
 		form = strconv.Itoa(len(l.values)) + " values"
 	}
-	key := strings.Join(append(l.ids, form), " ")
-	if nth[key]++; nth[key] > 1 {
-		key += strings.Repeat("#", min(nth[key], 64))
+	if len(l.ids) > 0 {
+		form = strings.Join(append(l.ids, form), " ")
 	}
-	kind := b.kinds[key]
-	if kind == nil {
-		if len(b.kinds) == maxGroups {
+	one := b.forms[form]
+	if one == nil {
+		if len(b.forms) == maxGroups {
 			return
 		}
-		kind = &nearbyKind{key: key, names: slices.Clone(l.names), at: map[uint64][][]byte{}}
-		for i, name := range kind.names {
+		one = &valued{names: slices.Clone(l.names)}
+		for i, name := range one.names {
 			meaning := vocabulary.Of(name)
 			sum := slices.ContainsFunc(sums, func(sum []byte) bool { return bytes.Equal(sum, l.values[i]) })
 			generator := meaning == vocabulary.WeakSum && hasPart(name, generators)
-			if (sum || meaning == vocabulary.WeakSum) && !generator || name == "text" || name == "value" || meaning == vocabulary.Sum {
-				kind.names[i] = ""
+			if (sum || meaning == vocabulary.WeakSum) && !generator || meaning == vocabulary.Sum {
+				one.names[i] = ""
 			}
 		}
-		if len(l.ids) == 1 {
-			kind.of = " of " + l.ids[0]
+		b.forms[form] = one
+	}
+	values := slices.Clone(l.values)
+	one.ticks, one.values = append(one.ticks, tick), append(one.values, values)
+	b.lines = append(b.lines, nearbyLine{form, tick, l.parsed.line, values})
+}
+
+// arrange finds out which lines of logs are about the same things, and puts their values together.
+func arrange(logs []*nearbyLog) {
+	all := lists.Map(logs, func(log *nearbyLog) map[string]*valued { return log.forms })
+	things := map[string]int{}
+	for key, one := range all[0] {
+		things[key] = one.thingIn(key, all)
+	}
+	for _, log := range logs {
+		log.kinds = map[string]*nearbyKind{}
+		nth, last := map[string]int{}, uint64(0)
+		for _, line := range log.lines {
+			if line.tick != last {
+				clear(nth)
+				last = line.tick
+			}
+			thing, key := -1, line.key
+			if at, ok := things[line.key]; ok && at >= 0 {
+				thing = at
+				key += " " + string(line.values[thing])
+			}
+			if nth[key]++; nth[key] > 1 {
+				key += strings.Repeat("#", min(nth[key], 64))
+			}
+			kind := log.kinds[key]
+			if kind == nil {
+				if len(log.kinds) == maxGroups {
+					continue
+				}
+				kind = &nearbyKind{key: key, line: valuedLines{begun: true}, thing: thing, at: map[uint64][][]byte{}}
+				kind.line.take(line.text)
+				if kind.names = slices.Clone(kind.line.names); len(kind.names) != len(line.values) {
+					continue
+				}
+				for i, name := range kind.names {
+					if name == "text" || name == "value" || log.forms[line.key].names[i] == "" {
+						kind.names[i] = ""
+					}
+				}
+				log.kinds[key], log.order = kind, append(log.order, kind)
+			}
+			if kind.at[line.tick] == nil {
+				kind.ticks = append(kind.ticks, line.tick)
+			}
+			kind.at[line.tick] = line.values
 		}
-		b.kinds[key], b.order = kind, append(b.order, kind)
 	}
-	if kind.at[tick] == nil {
-		kind.ticks = append(kind.ticks, tick)
+}
+
+// name returns a value in words, with what its line is about: hp of unit 7
+func (k *nearbyKind) name(place int) string {
+	name := k.names[place]
+	if thing := k.line.thing(k.thing); thing != "" && thing != name {
+		return name + " of " + thing
 	}
-	values, all := make([][]byte, len(l.values)), bytes.Join(l.values, nil)
-	for i, value := range l.values {
-		values[i], all = all[:len(value):len(value)], all[len(value):]
-	}
-	kind.at[tick] = values
+	return name
 }

@@ -167,3 +167,49 @@ func TestNearbyShorter(t *testing.T) {
 		}
 	}
 }
+
+// TestNearbyThings: a value near checksums is named with what its line is about, though other things come and go.
+func TestNearbyThings(t *testing.T) {
+	log := func(mule, store int) (out string) {
+		for turn := 1; turn <= 40; turn++ {
+			out += fmt.Sprintf("[Dump] turn %d begin (9 things)\n", turn)
+			sum := uint32(turn*turn) * 2654435761
+			for i, name := range []string{"east", "west"} {
+				oats := 90 + turn/7
+				if turn >= store && i == 1 {
+					oats, sum = oats+3, sum^0x5a5a0101
+				}
+				out += fmt.Sprintf("  store %s: oats=%d rye=4\n", name, oats)
+			}
+			for id := 300; id < 308; id++ {
+				load := id%5 + turn/9
+				if id == 302 && turn > 20 || id == 305 && turn < 9 {
+					continue
+				}
+				if turn >= mule && id == 306 {
+					load, sum = load+2, sum^0x1010505a
+				}
+				out += fmt.Sprintf("  #%d %s: pos=(%d.50, 7.00) load=%d\n", id, []string{"Mule", "Cart"}[id%2], id%7, load)
+			}
+			out += fmt.Sprintf("[Dump] turn %d end hash=%d\n", turn, sum)
+		}
+		return out
+	}
+	for want, text := range map[string]string{"load of #306 Mule": log(31, 99), "oats of store west": log(99, 31)} {
+		var traces []*tracediff.Trace
+		for _, one := range []string{log(99, 99), text} {
+			p := sums.Learn([]byte(one), "")
+			if p == nil {
+				t.Fatal("not learned")
+			}
+			traces = append(traces, openLog(t, t.TempDir(), []byte(one), p.Format()))
+		}
+		r, err := tracediff.Compare(traces, tracediff.Options{})
+		if err != nil || r.First == nil || r.First.Tick.Number != 31 {
+			t.Fatal(r, err)
+		}
+		if d := r.First.Values[0].Detail; len(d) < 2 || d[0].Text != want {
+			t.Errorf("%q, expected %s", d, want)
+		}
+	}
+}

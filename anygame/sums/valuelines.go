@@ -17,6 +17,7 @@ type valuedLines struct {
 	key    []byte // the text without values
 	values [][]byte
 	names  []string // empty for values that do not count
+	tokens []int    // of the line that they are
 	ids    []string // of what the line is about
 	table  *records // the names of its columns, if the first line has them, or JSON Lines
 	ticks  ticks
@@ -100,7 +101,7 @@ func (l *valuedLines) take(line []byte) bool {
 		}
 	}
 	p.findFree()
-	l.key, l.values, l.names, l.ids = l.key[:0], l.values[:0], l.names[:0], l.ids[:0]
+	l.key, l.values, l.names, l.tokens, l.ids = l.key[:0], l.values[:0], l.names[:0], l.tokens[:0], l.ids[:0]
 	own, counts := uint64(0), false
 	for i, t := range p.tokens {
 		text, name := p.line[t.from:t.to], "text"
@@ -132,7 +133,7 @@ func (l *valuedLines) take(line []byte) bool {
 			}
 			continue
 		}
-		l.key, l.values, l.names = append(l.key, byte(t.kind)), append(l.values, text), append(l.names, name)
+		l.key, l.values, l.names, l.tokens = append(l.key, byte(t.kind)), append(l.values, text), append(l.names, name), append(l.tokens, i)
 	}
 	if place, ok := l.ticks.places[string(l.key)]; ok && own == 0 {
 		if tick, err := strconv.ParseUint(string(l.values[place]), 10, 63); err == nil {
@@ -149,6 +150,30 @@ func (l *valuedLines) take(line []byte) bool {
 		}
 	}
 	return counts && len(l.last) > 0
+}
+
+// thing returns what the line is about, by the place of a value or by an id: cog 2, #203 Catapult. It is empty if nothing shows it.
+func (l *valuedLines) thing(place int) string {
+	if len(l.ids) == 1 {
+		return l.ids[0]
+	} else if place < 0 || place >= len(l.values) {
+		return ""
+	}
+	p, at := &l.parsed, l.tokens[place]
+	from, to := at, at
+	for i := at - 1; i >= 0 && (p.tokens[i].kind == word || p.tokens[i].kind == blank || p.isMark(i, "#_")); i-- {
+		if p.tokens[i].kind != blank {
+			from = i
+		}
+	}
+	if to+2 < len(p.tokens) && p.tokens[to+1].kind == blank && p.free[to+2] && p.isMark(to+3, ":") {
+		to += 2
+	}
+	text := strings.ToValidUTF8(string(p.line[p.tokens[from].from:p.tokens[to].to]), "\uFFFD")
+	if name := l.names[place]; from == at && name != "" && name != "text" && name != "value" { // cog=2
+		text = name + " " + text
+	}
+	return text[max(0, len(text)-maxScope):]
 }
 
 // before returns the last token up to one that is no blank, -1 if there is none.

@@ -350,7 +350,7 @@ func (v *Values) Format() tracediff.Format {
 					return false
 				}
 				*to = tracediff.Checkpoint{Tick: l.tick, Scope: one.scope, Sums: to.Sums[:0]}
-				if thing := l.thing(one); thing != "" {
+				if thing := l.thing(one.thing); thing != "" {
 					to.Scope += " of " + thing
 				}
 				for i, name := range one.names {
@@ -371,17 +371,12 @@ func differ(lines []valuedLines, place int) bool {
 	return slices.ContainsFunc(lines, func(l valuedLines) bool { return !bytes.Equal(l.values[place], lines[0].values[place]) })
 }
 
-// thing returns what a line is about, empty if nothing shows it.
-func (l *valuedLines) thing(of *valued) string {
-	switch {
-	case of != nil && of.thing >= 0 && l.names[of.thing] == "text":
-		return string(l.values[of.thing])
-	case of != nil && of.thing >= 0 && l.names[of.thing] != "":
-		return l.names[of.thing] + " " + string(l.values[of.thing])
-	case len(l.ids) == 1:
-		return l.ids[0]
+// thingOf returns what a line is about, empty if nothing shows it.
+func (v *Values) thingOf(l *valuedLines) string {
+	if one := v.lines[string(l.key)]; one != nil {
+		return l.thing(one.thing)
 	}
-	return ""
+	return l.thing(-1)
 }
 
 func valid(words []string) string { return strings.ToValidUTF8(strings.Join(words, " "), "\uFFFD") }
@@ -420,7 +415,7 @@ func (v *Values) narrow(sides []tracediff.Side) ([][]tracediff.Detail, error) {
 		}
 	}
 	shared := sharedOf(lines)
-	if thing := lines[0].thing(v.lines[string(lines[0].key)]); thing != "" && !slices.ContainsFunc(lines, func(l valuedLines) bool { return l.thing(v.lines[string(l.key)]) != thing }) {
+	if thing := v.thingOf(&lines[0]); thing != "" && !slices.ContainsFunc(lines, func(l valuedLines) bool { return v.thingOf(&l) != thing }) {
 		shared = []string{thing}
 	}
 	if len(shared) == 0 {

@@ -312,7 +312,7 @@ func TestValuesOfTicks(t *testing.T) {
 		{"a machine's value at each tick", []string{
 			strings.ReplaceAll(drawn(99), " health=", " view=11 health="), strings.ReplaceAll(drawn(99), " health=", " view=12 health="),
 		}, "", true},
-		{"a letter for the tick", []string{shown(0, 9999), shown(1, 9999), shown(2, 990)}, "tick 990, cart 1, ammo 3, cart 1, ammo 3, cart 1, ammo 4", true},
+		{"a letter for the tick", []string{shown(0, 9999), shown(1, 9999), shown(2, 990)}, "tick 990, cart1, ammo 3, cart1, ammo 3, cart1, ammo 4", true},
 		{"a letter for the tick, in sync", []string{shown(0, 9999), shown(1, 9999), shown(2, 9999)}, "", false},
 	} {
 		if got, partial := traced(t, c.logs...); got != c.want || partial != c.partial {
