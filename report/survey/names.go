@@ -180,13 +180,16 @@ func (g *group) findTick() {
 	}
 }
 
-// findRows finds out whether all files are logs with the values of each tick, or tables with a row of them: a program writes them
-// at the end of the tick.
+// findRows finds out whether all files are logs with the values of every tick, or tables with a row of them: a program writes them
+// at the end of the tick. Others may be of the moment before a tick.
 func (s *Survey) findRows() {
 	hasRows := func(t states.FoundTable) bool { return t.HasRows() }
+	skips := func(p sample) bool {
+		return len(p.ticks) < 2 || 9*(p.ticks[len(p.ticks)-1]-p.ticks[0]) > 10*uint64(len(p.ticks))
+	}
 	if slices.ContainsFunc(s.order, func(g *group) bool {
 		table := g.notation.Name == "csv" && g.several && !slices.ContainsFunc(g.found.Tables, hasRows)
-		return !table && g.notation.Name != notation.OfSections || !g.timed()
+		return !table && g.notation.Name != notation.OfSections || slices.ContainsFunc(g.samples, skips)
 	}) {
 		return
 	}
