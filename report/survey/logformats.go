@@ -118,6 +118,7 @@ func (s *Survey) peerOf(l log) string {
 			l.group.peer = append(l.group.peer, i)
 		}
 	}
+	l.group.peer = l.group.withRole(l.group.peer)
 	return l.group.peerOf(base)
 }
 

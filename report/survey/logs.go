@@ -169,10 +169,16 @@ func (s *Survey) values(others []*group) {
 		list = append(list, l)
 		seeds = seeds && l.sums.Seeds()
 	}
-	for _, g := range slices.Concat(s.unread, others) {
-		text := g.notation == nil || slices.Contains(lineNotations, g.notation.Name)
-		if text && !g.binary && g.kind == description.Undescribed && len(g.bases) == 1 {
-			list = append(list, log{group: g, path: filepath.Join(g.dir, g.bases[0])})
+	const most = 8
+	for _, numbered := range []bool{false, true} { // logs with names that differ in a number count if there are no others
+		for _, g := range slices.Concat(s.unread, others) {
+			text := g.notation == nil || slices.Contains(lineNotations, g.notation.Name)
+			if !text || g.binary || g.kind != description.Undescribed || numbered != (len(g.bases) > 1) || numbered && (len(list) > 1 || len(g.bases) > most) {
+				continue
+			}
+			for _, base := range g.bases {
+				list = append(list, log{group: g, path: filepath.Join(g.dir, base)})
+			}
 		}
 	}
 	alone := func(l log) bool {
@@ -181,7 +187,6 @@ func (s *Survey) values(others []*group) {
 	if same := slices.DeleteFunc(slices.Clone(list), alone); len(same) > 0 {
 		list = same
 	}
-	const most = 8
 	if len(list) < 2 || len(list) > most {
 		return
 	}

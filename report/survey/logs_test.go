@@ -55,7 +55,7 @@ func TestRotatedLogs(t *testing.T) {
 // TestMessageLogs: messages of a logging library in JSON Lines are a log with values, and the date in the name is no tick.
 func TestMessageLogs(t *testing.T) {
 	texts := map[string]string{}
-	for peer, name := range []string{"eve-20260401.clef", "fay-20260401.clef"} {
+	for peer, name := range []string{"seat1-20260401.clef", "seat2-20260401.clef"} {
 		log := ""
 		for turn := range uint32(60) {
 			at := fmt.Sprintf("2026-04-01T09:%02d:%02d.%d23Z", turn/60, turn%60, peer)

@@ -320,8 +320,16 @@ func (s *Survey) findPeers(groups []*group) {
 		varying = []int{one}
 	}
 	for _, g := range groups {
-		g.peer = varying
+		g.peer = g.withRole(varying)
 	}
+}
+
+// withRole adds the word before the number of a peer if it is one for peers: peer_1.
+func (g *group) withRole(peer []int) []int {
+	if len(peer) == 1 && peer[0] > 0 && strings.Trim(g.word(g.bases[0], peer[0]), "0123456789") == "" && vocabulary.Of(g.word(g.bases[0], peer[0]-1)) == vocabulary.Player {
+		return []int{peer[0] - 1, peer[0]}
+	}
+	return peer
 }
 
 // words returns the words of a name, which may have digits, without the number that is the tick.
