@@ -19,6 +19,7 @@ type records struct {
 	separator byte
 	names     []string // of the columns of a table
 	paths     []string // of the values that matter
+	words     []string // for checksums, by path, where the message of their lines has one
 
 	walk         walk
 	values       [][]byte // by path
@@ -77,7 +78,7 @@ func (r *records) line(line []byte) []byte {
 	rest := len(r.text)
 	for i, value := range r.values {
 		if len(value) > 0 {
-			r.text = append(append(append(append(r.text, r.paths[i]...), '='), value...), ';')
+			r.text = append(append(append(append(append(r.text, r.paths[i]...), r.words[i]...), '='), value...), ';')
 		}
 	}
 	r.buffer = append(r.buffer[:0], r.text[rest:]...)
@@ -89,13 +90,22 @@ func (r *records) learn(lines [][]byte) bool {
 	count := map[string]int{}
 	var lexicon vocabulary.Lexicon
 	fits, ticks := 0, 0
+	said := map[string]*saidSum{}
 	for _, line := range lines {
-		tick := false
+		tick, word := false, ""
 		var found []string
+		var values [][]byte
 		ok := r.each(line, func(path, value []byte) {
 			name := path[bytes.LastIndexByte(path, '.')+1:]
 			meaning := lexicon.Of(name)
 			_, _, whole := integer(value)
+			if messageNames.Match(path) {
+				for _, part := range vocabulary.Parts(string(value[:min(len(value), maxLabel)])) {
+					if vocabulary.Of(part) == vocabulary.Sum {
+						word = part
+					}
+				}
+			}
 			tick = tick || whole && meaning == vocabulary.Tick
 			switch {
 			case meaning == vocabulary.Player, isWho(string(name)), phaseWord(string(name)) != "":
@@ -105,6 +115,7 @@ func (r *records) learn(lines [][]byte) bool {
 				return
 			}
 			found = append(found, string(path))
+			values = append(values, value)
 		})
 		if !ok {
 			continue
@@ -112,8 +123,12 @@ func (r *records) learn(lines [][]byte) bool {
 		fits++
 		if tick || r.json == nil {
 			ticks++
-			for _, path := range found {
+			for i, path := range found {
 				count[path]++
+				if said[path] == nil {
+					said[path] = &saidSum{word: word, first: bytes.Clone(values[i])}
+				}
+				said[path].take(word, values[i])
 			}
 		}
 	}
@@ -132,9 +147,36 @@ func (r *records) learn(lines [][]byte) bool {
 		return path
 	}
 	slices.SortFunc(r.paths, func(a, b string) int { return strings.Compare(order(a), order(b)) })
-	r.values = make([][]byte, len(r.paths))
+	r.values, r.words = make([][]byte, len(r.paths)), make([]string, len(r.paths))
+	meaning := func(path string) vocabulary.Meaning {
+		return lexicon.Of([]byte(path[strings.LastIndexByte(path, '.')+1:]))
+	}
+	if r.json != nil && !slices.ContainsFunc(r.paths, func(path string) bool { return meaning(path) == vocabulary.Sum }) {
+		for i, path := range r.paths {
+			if meaning(path) == vocabulary.Other && said[path].fits() && !libraryNames.MatchString(path) && !hasPart(path, runs) {
+				r.words[i] = "_" + said[path].word
+			}
+		}
+	}
 	return 10*fits >= 9*len(lines) && len(r.paths) >= 2
 }
+
+// saidSum are the values of a member on lines with a message. They are checksums if the message has a word for them, "Sim digest
+// tick 5", and they have the form.
+type saidSum struct {
+	word               string
+	first              []byte
+	other, odd, letter bool
+}
+
+func (s *saidSum) take(word string, value []byte) {
+	_, letters, ok := integer(value)
+	s.odd = s.odd || word != s.word || !ok || len(value) != len(s.first) || len(value) < 8
+	s.letter = s.letter || letters
+	s.other = s.other || !bytes.Equal(value, s.first)
+}
+
+func (s *saidSum) fits() bool { return s.word != "" && !s.odd && s.letter && s.other }
 
 // scopes are names of members with the name of a part of the state.
 const scopes = " system subsystem scope module component category section part "

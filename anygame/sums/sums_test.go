@@ -593,3 +593,25 @@ func TestSeeds(t *testing.T) {
 		}
 	}
 }
+
+// TestSaidSums: numbers in hexadecimal are checksums of parts of the state if the message of their lines has a word for them,
+// however seldom they change.
+func TestSaidSums(t *testing.T) {
+	log := func(message string) (out string) {
+		for tick := range uint32(60) {
+			out += fmt.Sprintf(`{"ts":"2026-04-01T09:00:%02dZ","msg":%q,"tick":%d,"Wells":"%08x","Herd":"%08x","Gate":"5ac00ebf","conn":"9f3a%04x"}`+"\n",
+				tick, message, tick, tick/20*0x9e3779b1+0x8f00000a, tick/7*0x85ebca6b+0x1a2b3c4d, tick*7)
+		}
+		return out
+	}
+	if p := sums.Learn([]byte(log("loaded")), ""); p != nil {
+		t.Error(p.Title())
+	}
+	p := sums.Learn([]byte(log("state digest written")), "")
+	if p == nil {
+		t.Fatal("not learned")
+	}
+	if title := p.Title(); !strings.Contains(title, "Wells") || !strings.Contains(title, "Herd") || strings.Contains(title, "Gate") || strings.Contains(title, "conn") {
+		t.Error(title)
+	}
+}
