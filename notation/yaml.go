@@ -6,7 +6,8 @@ import (
 )
 
 // yamlNotation is YAML 1.2, with several documents. Tags of the core schema are known, others are skipped, << is a name as
-// any other, and no map or list is the name of a member.
+// any other, and no map or list is the name of a member. The anchor of a map is its member #id, unless the text has aliases:
+// --- !u!114 &303
 func yamlNotation() Notation {
 	return Notation{Name: "yaml", Title: "YAML", Extensions: []string{".yaml", ".yml"}, Lines: true, Sniff: sniffYAML, Parse: parseYAML}
 }

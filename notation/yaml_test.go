@@ -26,7 +26,12 @@ func TestYAML(t *testing.T) {
 	// Where the library differs from YAML 1.2, or reads less.
 	parses(t, n, `- "\/\e\N\_\L\P\ z"`+"\n- [a:1, b::c, :d, ?e]\n- !u!x 5\n", "[ text(/\x1b\u0085\u00a0\u2028\u2029 z) [ text(a:1) text(b::c) text(:d) text(?e) end number(5) end")
 	parses(t, n, "- !!int \"5\"\n- !!bool 'true'\n- !!null 'null'\n- !!float |-\n  .inf\n- !!int \"x\"\n", "[ number(5) bool(true) null() number(inf) text(x) end")
-	parses(t, n, "...\n--- !u!1 &1\na: 1\n--- !u!2 &2\nb: 2\n", `{ "a": number(1) end { "b": number(2) end`)
+	parses(t, n, "...\n--- !u!1 &1\na: 1\n--- !u!2 &2\nb: 2\n", `{ "#id": number(1) "a": number(1) end { "#id": number(2) "b": number(2) end`)
+	parses(t, n, "- &a7 {hp: 3}\n- &a9\n  hp: 4\n- &n 5\n", `[ { "#id": text(a7) "hp": number(3) end { "#id": text(a9) "hp": number(4) end number(5) end`)
+	// Objects of Unity: each document has a class and an identity.
+	parses(t, n, "%YAML 1.1\n--- !u!114 &42\nHero:\n  hp: 3\n  at: {x: 1}\n--- !u!20 &-7\nCamera:\n  fov: 60\n--- !u!114 &43\nHero:\n  hp: 5\n",
+		`{ "Hero"+ { "#id": number(42) "hp": number(3) "at": { "x": number(1) end end "Camera"+ { "#id": number(-7) "fov": number(60) end "Hero"+ { "#id": number(43) "hp": number(5) end end`)
+	fails(t, n, "--- !u!1 &1\nA:\n  b: 1\n--- !u!1 &2\nA:\n  b: 1\n...\n- 5\n- A:\n", "at offset 48: a document without a name, expected an object")
 	parses(t, n, "a: &x 5\nb: &y\n- *x\n- &z {c: *x}\nd: *y\ne: [*z, *x]\n*x : f\n", `{ "a": number(5) "b": [ number(5) { "c": number(5) end end "d": [ number(5) { "c": number(5) end end `+
 		`"e": [ { "c": number(5) end number(5) end "5": text(f) end`)
 

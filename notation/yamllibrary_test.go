@@ -15,27 +15,42 @@ import (
 // library gives the documents of a text to a Sink as go.yaml.in/yaml reads them, without offsets.
 func library(text []byte, to Sink) error {
 	text = bytes.Replace(text, []byte("%YAML 1.2"), []byte("%YAML 1.1"), 1) // it reads 1.2, but knows 1.1 by name
+	marks, objects := !yamlAlias.Match(text), !yamlAlias.Match(text) && areObjects(text)
+	if objects {
+		to.BeginMap(0)
+	}
 	for d := yaml.NewDecoder(bytes.NewReader(text)); ; {
 		var n yaml.Node
 		if err := d.Decode(&n); err == io.EOF {
+			if objects {
+				to.End(0)
+			}
 			return nil
 		} else if err != nil {
 			return err
 		}
-		if err := libraryNode(n.Content[0], to, 0); err != nil {
+		root := n.Content[0]
+		if objects {
+			if len(root.Content) != 2 {
+				return fmt.Errorf("line %d: not an object", root.Line)
+			}
+			to.Item([]byte(root.Content[0].Value))
+			root.Content[1].Anchor, root = root.Anchor, root.Content[1]
+		}
+		if err := libraryNode(root, to, 0, marks); err != nil {
 			return err
 		}
 	}
 }
 
 // libraryNode gives a node to a Sink.
-func libraryNode(n *yaml.Node, to Sink, depth int) error {
+func libraryNode(n *yaml.Node, to Sink, depth int, marks bool) error {
 	if depth > 20 {
 		return fmt.Errorf("line %d: deeper than the tests are", n.Line)
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
-		return libraryNode(n.Alias, to, depth+1)
+		return libraryNode(n.Alias, to, depth+1, marks)
 	case yaml.ScalarNode:
 		tag := n.ShortTag()
 		if n.Style&yaml.TaggedStyle == 0 && tag != "!!binary" {
@@ -45,6 +60,10 @@ func libraryNode(n *yaml.Node, to Sink, depth int) error {
 		return nil
 	case yaml.MappingNode:
 		to.BeginMap(0)
+		if n.Anchor != "" && marks {
+			to.Name([]byte("#id"))
+			to.Scalar(yamlScalar([]byte(n.Anchor), true, ""))
+		}
 	default:
 		to.BeginList(0)
 	}
@@ -57,7 +76,7 @@ func libraryNode(n *yaml.Node, to Sink, depth int) error {
 				return fmt.Errorf("line %d: %s", child.Line, notName)
 			}
 			to.Name([]byte(child.Value))
-		} else if err := libraryNode(child, to, depth+1); err != nil {
+		} else if err := libraryNode(child, to, depth+1, marks); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
+
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
 // Bounds on what aliases repeat, in bytes: an alias may contain other aliases, so that a few lines mean millions of
@@ -29,11 +32,23 @@ type yamlParser struct {
 
 	scratch  []byte // of a scalar that is not as in the text
 	aliased  bool   // whether there may be aliases
+	shared   bool   // whether anchors are for aliases, and not for identities
+	objects  bool   // whether each document is an object with an identity: they are members of one map
+	object   bool   // one has begun
+	id       []byte // the anchor of the map that begins, if that is its identity
 	anchors  map[string][2]int
 	kept     []yamlCall // of nodes with anchors; anchors has where each begins and ends
 	keeping  int        // how many nodes with anchors are open
 	repeated int        // bytes
 }
+
+// yamlAlias finds an alias, yamlBegin the begin of a document and its first line, and yamlObject is such a one with an anchor and
+// a map with a name.
+var (
+	yamlAlias  = lazyregexp.New(`[\s\[,{]\*[^\s\[\]{},*]`)
+	yamlBegin  = lazyregexp.New(`(?m)^---.*\n.*`)
+	yamlObject = lazyregexp.New(`^--- (?:!\S+ )?&\S+\s*\n[\w.]+:\s*$`)
+)
 
 // yamlCall is a call of a Sink.
 type yamlCall struct {
@@ -72,6 +87,16 @@ func (p *yamlParser) documents() error {
 	p.at = bomLen(p.text)
 	p.line, p.first, p.rest = p.at, -1, p.at
 	p.aliased = bytes.IndexByte(p.text, '*') >= 0
+	p.shared = p.aliased && yamlAlias.Match(p.text)
+	if p.objects = !p.shared && areObjects(p.text); p.objects {
+		p.to.BeginMap(p.at)
+		p.depth++
+		defer func() {
+			if p.err == nil {
+				p.to.End(len(p.text))
+			}
+		}()
+	}
 	for p.space(); p.at < len(p.text); p.space() {
 		switch marker := p.marker(); {
 		case p.peek() == '%' && p.column() == 0:
@@ -90,6 +115,12 @@ func (p *yamlParser) documents() error {
 		}
 	}
 	return p.err
+}
+
+// areObjects reports whether all documents of a text, two at least, are objects with an identity.
+func areObjects(text []byte) bool {
+	begins := yamlBegin.FindAllSubmatchIndex(text, -1)
+	return len(begins) > 1 && !slices.ContainsFunc(begins, func(at []int) bool { return !yamlObject.Match(text[at[0]:at[1]]) })
 }
 
 // fail ends the reading with an error.
@@ -213,10 +244,19 @@ func (p *yamlParser) call(c yamlCall, at int) {
 		p.kept = append(p.kept, yamlCall{c.to, c.kind, c.plain, bytes.Clone(c.text)})
 	}
 	p.plain = c.plain
+	id := p.id
+	if p.objects && p.depth == 1 && p.around(c, at) {
+		return
+	}
+	p.id = nil
 	switch c.to {
 	case '{':
 		p.depth++
 		p.to.BeginMap(at)
+		if id != nil {
+			p.to.Name([]byte("#id"))
+			p.to.Scalar(yamlScalar(id, true, ""))
+		}
 	case '[':
 		p.depth++
 		p.to.BeginList(at)
@@ -228,6 +268,23 @@ func (p *yamlParser) call(c yamlCall, at int) {
 	default:
 		p.to.Scalar(c.kind, c.text)
 	}
+}
+
+// around takes what an object is in: a map with its class as the name of its member. It reports whether that is all.
+func (p *yamlParser) around(c yamlCall, at int) bool {
+	switch {
+	case c.to == '}':
+		p.object = false
+	case c.to == ':':
+		p.to.Item(c.text)
+	case p.object:
+		return false
+	case c.to == '{':
+		p.object = true
+	case c.kind != Null || c.to == '[':
+		p.fail(fault(at, "a document without a name, expected an object"))
+	}
+	return true
 }
 
 // scalar gives a scalar to the Sink.
@@ -248,6 +305,9 @@ func (p *yamlParser) name(n yamlNode, t yamlToken) {
 
 // anchored reads a node, and keeps it if it has an anchor.
 func (p *yamlParser) anchored(n yamlNode, read func()) {
+	if !p.shared && n.anchor != nil {
+		p.id = n.anchor
+	}
 	if n.anchor == nil || !p.aliased {
 		read()
 		return
