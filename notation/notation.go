@@ -150,6 +150,7 @@ func All() []Notation {
 		luaNotation(),
 		rustNotation(),
 		javascriptNotation(),
+		beginEndNotation(),
 		textprotoNotation(),
 		sexpNotation(),
 		printedNotation(),
