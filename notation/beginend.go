@@ -115,9 +115,11 @@ func (p *beginEndParser) line(line []byte, begin, end int) error {
 		p.to.Name(name)
 		p.to.BeginMap(begin)
 		p.to.Name(number[1:])
-		err := p.value(after, begin, 2)
+		if err := p.value(after, begin, 2); err != nil {
+			return err
+		}
 		p.to.End(end)
-		return err
+		return nil
 	}
 	if value = bytes.TrimSpace(value); len(value) > 0 && value[0] == '=' {
 		p.to.Name(name)

@@ -142,6 +142,7 @@ func cut(at int, format string, args ...any) error {
 // All returns the notations in the order in which they are tried: the strictest first.
 func All() []Notation {
 	return []Notation{
+		numpyNotation(),
 		jsonNotation(),
 		xmlNotation(),
 		sqlNotation(),
