@@ -259,6 +259,10 @@ func (p *literalParser) members() error {
 		case top.complete && bytes.IndexByte([]byte(p.separators), c) >= 0:
 			top.complete, top.comma = false, true
 			p.at++
+		case top.key && p.untyped && top.opens != 0 && (c == ',' || c == closes(top.opens)): // name=, hp=3
+			if err := p.empty(); err != nil {
+				return err
+			}
 		case top.complete && top.opens != 0 && !p.blanks:
 			return fault(p.at, "%q, expected %c or %c", c, p.separators[0], closes(top.opens))
 		case top.complete && top.opens == 0 && top.named == 0 && bytes.IndexByte(p.text[p.end:p.at], '\n') < 0:
@@ -270,6 +274,16 @@ func (p *literalParser) members() error {
 			}
 		}
 	}
+}
+
+// empty gives a member that is an empty text.
+func (p *literalParser) empty() error {
+	p.scalars++
+	p.begins()
+	if p.silent == 0 {
+		p.to.Scalar(Text, nil)
+	}
+	return p.completes(p.at)
 }
 
 // closes returns the end of a container.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
@@ -34,10 +35,7 @@ func printedNotation() Notation {
 		},
 		Parse: func(text []byte, to Sink) error {
 			text, _ = canonical(text)
-			if bytes.IndexByte(text, spaceWithin) >= 0 {
-				to = &spaced{to}
-			}
-			return d.parse(text, to)
+			return d.parse(text, &unmasked{Sink: to})
 		}}
 }
 
@@ -47,11 +45,28 @@ var (
 	slice   = lazyregexp.New(`^\[\][A-Za-z_*[][^{,\n]*\{`)              // of Go
 )
 
-// isDeep reports whether the first line of a text is a document with maps in it, and not a row.
+// firstField finds the name of the first field of a record.
+var firstField = lazyregexp.New(`^[A-Za-z_][\w.]*\s?[\[({]\s?([A-Za-z_]\w*)\s?[=:]`)
+
+// isDeep reports whether the first line of a text is a document with maps in it or with its tick, and not a row.
 func isDeep(text []byte) bool {
 	line, _, _ := bytes.Cut(text, []byte{'\n'})
 	line = bytes.TrimSpace(line)
-	return len(line) > 0 && bytes.IndexByte([]byte("]})"), line[len(line)-1]) >= 0 && bytes.Count(line, []byte{'{'}) > 3
+	if len(line) == 0 || bytes.IndexByte([]byte("]})"), line[len(line)-1]) < 0 {
+		return false
+	}
+	m := firstField.FindSubmatch(line)
+	depth, deepest := 0, 0
+	for _, c := range line {
+		switch c {
+		case '{', '[', '(':
+			depth++
+			deepest = max(deepest, depth)
+		case '}', ']', ')':
+			depth--
+		}
+	}
+	return bytes.Count(line, []byte{'{'}) > 3 || m != nil && (deepest > 2 || deepest > 1 && isTick(m[1]))
 }
 
 // maxBegin is how many bytes the begin of a container, a key or a type has at most.
@@ -69,6 +84,7 @@ type canonicalizer struct {
 type opened struct {
 	closes byte // the sign that ends it
 	fields bool // = is after its names
+	plain  bool // it is a list of values that may be texts without quotes
 	pairs  bool // it is a map of Haskell, whose members are pairs: fromList [(7,Unit {hp = 3})]
 	first  bool // it is such a pair, whose name comes
 }
@@ -123,7 +139,9 @@ func (c *canonicalizer) next() {
 		return
 	}
 	if b <= ' ' || b == ',' || b == ';' {
-		c.at++
+		if c.at++; b == ',' && len(c.open) > 0 && c.open[len(c.open)-1].plain {
+			c.plain()
+		}
 		return
 	}
 	if isNameStart(b) {
@@ -187,7 +205,12 @@ func (c *canonicalizer) next() {
 	case b == '{':
 		c.begin('{', '}', true)
 	case b == '[' || b == '(':
+		n := len(c.open)
+		plain := b == '[' && n > 0 && (c.open[n-1].plain || c.open[n-1].fields && (c.open[n-1].closes == ')' || c.open[n-1].closes == ']'))
 		c.begin(b, closes(b), isNameStart(before) || before-'0' < 10) // Unit[id=1], but not [id=1]
+		if c.open[n].plain = plain && !c.open[n].fields; c.open[n].plain {
+			c.plain()
+		}
 	case b == '}' || b == ']' || b == ')' || b == '>' && len(c.open) > 0 && c.open[len(c.open)-1].fields && c.open[len(c.open)-1].closes == '>':
 		if n := len(c.open); n > 0 {
 			if c.text[c.at] = c.open[n-1].closes; c.text[c.at] == '>' {
@@ -221,10 +244,7 @@ func (c *canonicalizer) pair(b byte) bool {
 	return false
 }
 
-// spaceWithin is written for a blank within a text without quotes. No text in UTF-8 has it.
-const spaceWithin = 0xff
-
-// spaces marks the blanks within a text without quotes: name=Tide Caller, owner=0
+// spaces passes blanks before a value, and masks a text without quotes: name=Tide Caller, owner=0
 func (c *canonicalizer) spaces() {
 	for c.at < len(c.text) && c.text[c.at] == ' ' {
 		c.at++
@@ -234,18 +254,115 @@ func (c *canonicalizer) spaces() {
 	}
 	c.negatives()
 	end := bytes.IndexAny(c.near(), ",;]})=[{(<>\"'\n")
-	if end < 0 || !isNameStart(c.text[c.at]) || strings.IndexByte(",]})", c.text[c.at+end]) < 0 {
+	if end > 0 && isNameStart(c.text[c.at]) && strings.IndexByte(",]})", c.text[c.at+end]) >= 0 && !nextText.Match(c.near()[end:]) {
+		if text := bytes.TrimRight(c.text[c.at:c.at+end], " "); !bytes.HasPrefix(text, []byte("Just ")) {
+			mask(text)
+		}
 		return
 	}
-	text := bytes.TrimRight(c.text[c.at:c.at+end], " ")
-	if bytes.HasPrefix(text, []byte("Just ")) {
+	c.plain()
+}
+
+// A value of a record or list that is no text without quotes, and what shows that a comma belongs to a text: no name follows it.
+var (
+	otherValue = lazyregexp.New(`^(?:["'\[{(#<&%*]|[\w.$]+[\[({]|[A-Za-z_][\w.$]* \{|0x[0-9a-fA-F]+$|Just )`)
+	nextName   = lazyregexp.New(`^[,;]\s*@?[A-Za-z_][\w$]*\s?[=:]`)
+	nextText   = lazyregexp.New(`^,\s*(?:[^\s\w"'\[{(#<@]|[\w .'-]+(?:,|[)\]}]))`)
+	arrayOf    = lazyregexp.New(`^\[+(?:[BCDFIJSZ]|L[\w.$]+;)@[0-9a-f]+`) // of Java: [I@1b2c3d
+)
+
+// plain masks a text without quotes, as Java, Kotlin and C# print the texts of their records and lists: zone=Europe/Oslo, name=Frost, the Cold
+func (c *canonicalizer) plain() {
+	const longest = 4096
+	for c.at < len(c.text) && c.text[c.at] == ' ' {
+		c.at++
+	}
+	top := c.open[len(c.open)-1]
+	text := c.text[c.at:min(len(c.text), c.at+longest)]
+	if address := arrayOf.FindSubmatch(text); address != nil {
+		copy(text, "nil")
+		c.at += len("nil")
+		c.blank(len(address[0]) - len("nil"))
 		return
 	}
-	for i, b := range text {
-		if b == ' ' {
-			text[i] = spaceWithin
+	if otherValue.Match(text) || top.closes == '>' || top.pairs {
+		return
+	}
+	var open []byte
+	end := 0
+scan:
+	for ; end < len(text); end++ {
+		switch b := text[end]; {
+		case b == '\n' || len(open) > MaxDepth:
+			return
+		case len(open) == 0 && (b == ')' || b == ']' || b == '}'):
+			if b != top.closes && !(top.closes == '}' && b == '>') {
+				return
+			}
+			break scan
+		case len(open) == 0 && top.plain && b == ',', len(open) == 0 && nextName.Match(text[end:min(len(text), end+maxBegin)]):
+			break scan
+		case b == '(' || b == '[' || b == '{':
+			if top.closes == '}' {
+				return // Haskell and others have values in braces
+			}
+			open = append(open, closes(b))
+		case len(open) > 0 && b == open[len(open)-1]:
+			open = open[:len(open)-1]
 		}
 	}
+	if text = bytes.TrimRight(text[:end], " "); end == longest || isNumber(text) || bytes.IndexByte(text, '=') >= 0 {
+		return
+	}
+	mask(text)
+	c.at += len(text)
+}
+
+// maskedSigns are written as the bytes in maskBytes, which UTF-8 does not have, and signs up to ? as bytes from 0xa0 on.
+const (
+	maskedSigns = "[]{}|~^`\\@"
+	maskBytes   = "\xc0\xc1\xf5\xf6\xf7\xf8\xf9\xfa\xfb\xfc"
+	spaceWithin = ' ' | 0x80
+)
+
+// mask rewrites a text, so that it is one word. The address of an object stays.
+func mask(text []byte) {
+	at := bytes.IndexByte(text, '@')
+	isAddress := at > 0 && len(bytes.Trim(text[at+1:], "0123456789abcdef")) == 0
+	for i, b := range text {
+		n := strings.IndexByte(maskedSigns, b)
+		switch {
+		case n >= 0 && !(b == '@' && isAddress):
+			text[i] = maskBytes[n]
+		case b >= ' ' && b <= '?' && b-'0' > 9 && b != '.':
+			text[i] = b | 0x80
+		}
+	}
+}
+
+// unmasked is a Sink that writes the signs of masked texts again.
+type unmasked struct{ Sink }
+
+func (s *unmasked) Scalar(kind Kind, text []byte) {
+	if (kind == Text || kind == Bare) && !utf8.Valid(text) {
+		var out []byte
+		for i := 0; i < len(text); {
+			r, n := utf8.DecodeRune(text[i:])
+			switch b := text[i]; {
+			case r != utf8.RuneError || n > 1:
+				out = append(out, text[i:i+n]...)
+			case strings.IndexByte(maskBytes, b) >= 0:
+				out = append(out, maskedSigns[strings.IndexByte(maskBytes, b)])
+			case b >= spaceWithin && b <= '?'|0x80:
+				out = append(out, b&0x7f)
+			default:
+				out = append(out, b)
+			}
+			i += n
+		}
+		text = out
+	}
+	s.Sink.Scalar(kind, text)
 }
 
 // negatives takes the parentheses around negative numbers away that follow a constructor of Haskell: V2 (-0.25) 17.25
@@ -262,16 +379,6 @@ func (c *canonicalizer) negatives() {
 		near[begin], near[end] = ' ', ' '
 		near = near[end+1:]
 	}
-}
-
-// spaced is a Sink that writes the blanks again.
-type spaced struct{ Sink }
-
-func (s *spaced) Scalar(kind Kind, text []byte) {
-	if kind == Text || kind == Bare {
-		text = bytes.ReplaceAll(text, []byte{spaceWithin}, []byte(" "))
-	}
-	s.Sink.Scalar(kind, text)
 }
 
 // blankFrom writes blanks between two places, and passes them.

@@ -49,6 +49,21 @@ func TestPrinted(t *testing.T) {
 		`{ "#type": text(Unit) "Id": number(1) "Path": text(System.Collections.Generic.Dictionary_2_System.Int32_Vec2_) "Up": bool(true) end`)
 	parses(t, n, "(main.W) {\n at: (time.Time) 2024-09-04 21:04:02.26 +0200 CEST m=+5.51,\n units: (map[main.ID]string) (len=1) {\n  (main.ID) 7: (string) (len=3) \"a\\\"(\"\n },\n"+
 		" end: (time.Duration) 1m0s\n}\n", `{ "at": text(2024-09-04 21:04:02.26 +0200 CEST m=+5.51) "units": { "7": text(a"() end "end": text(1m0s) end`)
+	// Records of Kotlin and Java, data of Lombok and AutoValue, records of C#: their texts have no quotes.
+	const record = `{ "#type": text(Save) "turn": number(5) "zone": text(Europe/Oslo) "at": text(2024-03-01T10:00:07.5Z) "heroes": [ { "#type": text(Hero) "name": text(Ann, the Bold) "title": text() "hp": number(-3) "on": bool(true) ` +
+		`"foe": null() end { "#type": text(Hero) "name": text(50% [off] (new)) "title": text(a: b) "hp": number(1.5) "on": bool(false) "foe": text(Ann) end end "tags": [ text(x/y) text(new game+) end "none": [ end end`
+	parses(t, n, "Save(turn=5, zone=Europe/Oslo, at=2024-03-01T10:00:07.5Z, heroes=[Hero(name=Ann, the Bold, title=, hp=-3, on=true, foe=null), "+
+		"Hero(name=50% [off] (new), title=a: b, hp=1.5, on=false, foe=Ann)], tags=[x/y, new game+], none=[])", record)
+	parses(t, n, "Save[turn=5, zone=Europe/Oslo, at=2024-03-01T10:00:07.5Z, heroes=[Hero[name=Ann, the Bold, title=, hp=-3, on=true, foe=null], "+
+		"Hero[name=50% [off] (new), title=a: b, hp=1.5, on=false, foe=Ann]], tags=[x/y, new game+], none=[]]", record)
+	parses(t, n, "Unit { Id = 7, Name = Ann, the Bold, Zone = Europe/Oslo, Speed = 1,5, At = Vec2 { X = -3, Y = 4 }, To =  }",
+		`{ "#type": text(Unit) "Id": number(7) "Name": text(Ann, the Bold) "Zone": text(Europe/Oslo) "Speed": text(1,5) "At": { "#type": text(Vec2) "X": number(-3) "Y": number(4) end "To": text() end`)
+	parses(t, n, "Unit{id=7, name=Ann's, self=Unit@7f31c2, path=[I@1b2c3d, at={x=1, y=é/ü}}",
+		`{ "#type": text(Unit) "id": number(7) "name": text(Ann's) "self": null() "path": null() "at": { "x": number(1) "y": text(é/ü) end end`)
+	sniffs(t, n, true, "Save(turn=5, heroes=[Hero(name=Ann, zone=a/b)])\nSave(turn=6, heroes=[Hero(name=Ann, zone=a/b)])\n", "Save { Turn = 5, At = Vec { X = 1 } }\nSave { Turn = 6, At = Vec { X = 1 } }\n")
+	sniffs(t, n, false, "Hero(id=5, at=(1, 2))\nHero(id=6, at=(1, 2))\n")
+	sniffs(t, n, true, "Save(turn=5, zone=Europe/Oslo)", "Unit { Id = 7, Name = Ann, the Bold }")
+	sniffs(t, n, false, "connect(host=a/b, port=5) failed\nretry(n=1)\n", "f(x=1) = y, z(w=2)\n")
 	fails(t, n, "{:tick=>5, :hp=>", "at offset 16: the file ends inside a value")
 	fails(t, n, "{Name:New York Hp:5}", `at offset 10: "York Hp:5}", expected that all members have names, or none`)
 	sniffs(t, n, true, "W {t = 1, u = fromList [(1,U {h = 3, a = V {x = 1}}),(2,U {h = 4})]}\nW {t = 2, u = fromList [(1,U {h = 3, a = V {x = 2}}),(2,U {h = 4})]}\n")
@@ -61,7 +76,7 @@ func TestPrinted(t *testing.T) {
 // FuzzPrinted: the rewritten text is as long as the text was.
 func FuzzPrinted(f *testing.F) {
 	for _, text := range []string{"{:a=>1}", "#<struct A b=1>", "#<A:0x1 @b=#<C>>", "Array\n(\n [a:b] => c d\n [e] => Array\n (\n )\n)\n",
-		"array(1) {\n [\"a\"]=>\n string(1) \"b\"\n}", "object(A)#1 (2) {\n}", "$VAR1 = {'a' => 1};", "&m.A{B:[]int{1}, C:(*m.D)(nil), D:map[a:1]}", "{A:<nil>}", "A {b = fromList [(1,C (-2) 3)], c = Just 2, d = List`1[E]}", "map[", "string(", "#<", "[]a{", "(*"} {
+		"array(1) {\n [\"a\"]=>\n string(1) \"b\"\n}", "object(A)#1 (2) {\n}", "$VAR1 = {'a' => 1};", "A(b=c/d, e, f=[g h, i(j)], k=, l=[I@1f)", "A { B = c, d, E =  }", "&m.A{B:[]int{1}, C:(*m.D)(nil), D:map[a:1]}", "{A:<nil>}", "A {b = fromList [(1,C (-2) 3)], c = Just 2, d = List`1[E]}", "map[", "string(", "#<", "[]a{", "(*"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
