@@ -144,6 +144,8 @@ type literalParser struct {
 
 	set []element // of the set that is open
 
+	repeated int // bytes that are read again
+
 	scalars, numbers, names int
 	typed                   bool // a container has a type, in upper case
 	some                    bool // the type Some of Rust
@@ -163,6 +165,7 @@ type literal struct {
 	complete     bool // a member is, and a separator must follow
 	shape        shape
 	comma        bool
+	again        int      // how often the element that was read last comes yet
 	within       [][]byte // the maps around the next member, in the whole text: D.snaps of D.snaps[25] =
 	outerKey     bool     // a value that is shown in place of this container has the name of this container
 }
@@ -185,7 +188,7 @@ type element struct {
 }
 
 func (p *literalParser) run() error {
-	p.at, p.count, p.silent = 0, 0, 0
+	p.at, p.count, p.silent, p.repeated = 0, 0, 0, 0
 	if bytes.HasPrefix(p.text, []byte("\xef\xbb\xbf")) {
 		p.at = 3
 	}
@@ -501,8 +504,38 @@ func (p *literalParser) completes(begin int) error {
 		}
 	}
 	top.within = nil
+	if c := p.peek(); p.untyped && top.named == 0 && (c == ' ' || c == '<') {
+		if err := p.repeat(begin); err != nil {
+			return err
+		}
+	}
 	if !p.mixed && top.opens != '(' && top.named > 0 && top.named < top.items {
 		return fault(begin, "%.20q, expected that all members have names, or none", p.text[begin:])
+	}
+	return nil
+}
+
+// manyTimes finds how often a debugger read an element: 0 <repeats 30 times>
+var manyTimes = lazyregexp.New(`^ ?<repeats (\d{1,9}) times>`)
+
+// repeat reads an element that began at an offset as often as what follows says.
+func (p *literalParser) repeat(begin int) error {
+	top := p.top()
+	m := manyTimes.FindSubmatch(p.text[p.at:min(len(p.text), p.at+32)])
+	if m == nil {
+		return nil
+	}
+	if top.again == 0 {
+		times, _ := strconv.Atoi(string(m[1]))
+		top.again = times
+		if p.repeated += times * (p.at - begin); p.repeated > minRepeated+maxRepeated*len(p.text) {
+			return fault(begin, "more than %d times as much data with what is repeated", maxRepeated)
+		}
+	}
+	if top.again--; top.again > 0 {
+		p.at, top.complete = begin, false
+	} else {
+		p.at += len(m[0])
 	}
 	return nil
 }

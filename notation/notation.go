@@ -145,6 +145,7 @@ func All() []Notation {
 		numpyNotation(),
 		jsonNotation(),
 		xmlNotation(),
+		debuggerNotation(),
 		sqlNotation(),
 		erlangNotation(),
 		pythonNotation(),
