@@ -161,6 +161,7 @@ func All() []Notation {
 		yamlNotation(),
 		csvNotation(),
 		columnsNotation(),
+		treeNotation(),
 		headedNotation(),
 		indentedNotation(),
 		iniNotation(),
