@@ -2,7 +2,9 @@ package notation
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/internal/lazyregexp"
@@ -84,11 +86,11 @@ func (r *treeReader) count(all []branch) {
 	for i := range all[1:] {
 		b := &all[i+1]
 		switch {
-		case len(b.children) > 0 && b.sign == "-" || len(b.children) == 0 && b.sign == "v":
+		case len(b.children) > 0 && strings.Contains("-*•·", b.sign) || len(b.children) == 0 && b.sign == "v":
 			r.others++ // a letter or a list of notes
 		case len(b.children) > 0:
 			r.opens++
-		case b.sign == "-" || b.sign == "*" || b.sign == "•" || b.sign == "·":
+		case strings.Contains("-*•·", b.sign):
 			r.leaves++
 		}
 		first, _ := utf8.DecodeRuneInString(b.sign)
@@ -113,6 +115,12 @@ func parseTree(text []byte, to Sink) error {
 		}
 		r.swift = all[1].sign == swiftSign
 		to.BeginMap(all[1].at)
+		for _, i := range all[0].children {
+			own := &all[i]
+			if isTick(own.name) || slices.ContainsFunc(own.children, func(i int) bool { return isTick(all[i].name) }) {
+				tick = nil
+			}
+		}
 		if tick != nil {
 			to.Name([]byte("tick"))
 			to.Scalar(Number, withoutZeros(tick))
@@ -171,6 +179,9 @@ func (r *treeReader) next() (all []branch, tick []byte, err error) {
 		if pair := treeName.FindSubmatch(b.label); pair != nil {
 			b.named, b.name, b.value = true, bytes.TrimPrefix(pair[1], []byte{'.'}), pair[2]
 		}
+		for _, i := range open {
+			all[i].end = after
+		}
 		outer := &all[open[len(open)-1]]
 		outer.children = append(outer.children, len(all))
 		open = append(open, len(all))
@@ -219,6 +230,9 @@ func (t *tree) members(i int) {
 			return m[1], b.label[len(m[1])+1:]
 		}
 		if m := treeObject.FindSubmatch(b.label); m != nil && len(m[2]) > 0 {
+			if len(m[2]) == len(b.label) {
+				return m[2], nil
+			}
 			return m[2], b.label
 		}
 		if m := treeWord.FindSubmatch(b.label); m != nil {
@@ -248,10 +262,11 @@ func (t *tree) value(i int, text []byte) {
 	count := treeCount.FindSubmatch(text)
 	counted := count != nil && len(count[1]) == 0
 	pairs := counted && bytes.HasPrefix(count[4], []byte("key"))
+	none := len(b.children) == 0 && counted && string(count[3]) == "0"
 	switch {
-	case len(b.children) == 0 && counted && len(count[4]) > 0 && pairs:
+	case none && pairs:
 		t.to.BeginMap(b.at)
-	case len(b.children) == 0 && counted && len(count[4]) > 0:
+	case none, len(b.children) == 0 && string(text) == "[]":
 		t.to.BeginList(b.at)
 	case len(b.children) == 0:
 		if string(text) == "nil" {

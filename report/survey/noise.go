@@ -37,8 +37,13 @@ const mostNamed = 5
 // column is a column of a table.
 type column struct{ label, component, field string }
 
-// name returns the column as people see it.
-func (c column) name() string { return prose.Name(c.component + "." + c.field) }
+// name returns the column as people see it, or the table if it is one.
+func (c column) name() string {
+	if c.field == "" {
+		return "table " + prose.Name(c.label)
+	}
+	return prose.Name(c.component + "." + c.field)
+}
 
 // compared is what differs between two peers at one state point.
 type compared struct {
@@ -115,6 +120,8 @@ func lacking(list []compared) map[column]string {
 			switch {
 			case is:
 				delete(c.columns, col)
+			case col.field == "" && viewNames.MatchString(states.Words(col.label)):
+				c.columns[col] = true
 			case col.field == "":
 				c.other = true
 			}
@@ -127,11 +134,7 @@ func lacking(list []compared) map[column]string {
 func lackingNotes(found map[column]string) (notes []string) {
 	names := map[string][]string{}
 	for col, peer := range found {
-		name := col.name()
-		if col.field == "" {
-			name = "table " + prose.Name(col.label)
-		}
-		names[peer] = append(names[peer], name)
+		names[peer] = append(names[peer], col.name())
 	}
 	for _, peer := range slices.Sorted(maps.Keys(names)) {
 		dir, name, _ := strings.Cut(peer, "\x00")
@@ -167,6 +170,9 @@ func dumpsOf(list []compared) (dumps []dump, looks map[column]bool) {
 	fixed := fixedTexts(list)
 	for col := range looks {
 		words := states.Words(col.component + "." + col.field)
+		if col.field == "" {
+			words = states.Words(col.label)
+		}
 		looks[col] = looks[col] || col.label == states.GlobalLabel && ownerNames.MatchString(states.Words(col.field)) || col.isLocal() || viewNames.MatchString(words) || len(dumps) >= fewestFixed && fixed[col]
 	}
 	return dumps, looks
@@ -364,7 +370,11 @@ func compareStates(first, second seen) *compared {
 			out.lacks[column{label: t.Label}] = side
 			continue
 		}
-		out.other = out.other || t.OnlyACount+t.OnlyBCount > 0
+		if rows := t.OnlyACount+t.OnlyBCount > 0; rows && viewNames.MatchString(states.Words(t.Label)) { // which units a player selected
+			out.columns[column{label: t.Label}] = true
+		} else {
+			out.other = out.other || rows
+		}
 		for _, ch := range t.Changes {
 			col := column{t.Label, ch.Component, ch.Field}
 			out.looks[col] = looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B) || t.Label == states.GlobalLabel && unitNames.MatchString(states.Words(ch.Field))
