@@ -82,6 +82,53 @@ func javascriptNotation() Notation {
 	return d.notation("javascript", "JavaScript objects", ".js", ".json5")
 }
 
+// snbtNotation is SNBT, as Minecraft and its tools print NBT: numbers with letters for their types, and arrays of one type.
+func snbtNotation() Notation {
+	d := &literalDialect{
+		scalars: dialect{bareWords: true, suffixes: []string{"b", "B", "s", "S", "l", "L", "f", "F", "d", "D"},
+			words: map[string]fixedWord{"true": {Bool, "true"}, "false": {Bool, "false"}}},
+		opens: "{[", assigns: map[byte]byte{'{': ':'}, separators: ",", wordNames: true, untyped: true,
+	}
+	n := d.notation("snbt", "SNBT", ".snbt", ".mcfunction")
+	n.Sniff = func(head []byte, whole bool) bool {
+		return bytes.IndexByte([]byte("{["), firstByte(head)) >= 0 && snbtTyped.Match(head) && d.sniff(withoutTypes(head), whole)
+	}
+	n.Parse = func(text []byte, to Sink) error { return d.parse(withoutTypes(text), to) }
+	return n
+}
+
+// snbtTyped finds a number with its type, or an array of one.
+var snbtTyped = lazyregexp.New(`[:\[,]\s*(?:-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?[bBsSlLfFdD]\s*[,}\]]|\[[BIL];)`)
+
+// firstByte returns the first byte of a text that is no blank, 0 if there is none.
+func firstByte(text []byte) byte {
+	if text = bytes.TrimSpace(text); len(text) > 0 {
+		return text[0]
+	}
+	return 0
+}
+
+// withoutTypes returns a text of SNBT with blanks for the types of arrays: [I; 1, 2].
+func withoutTypes(text []byte) []byte {
+	text = bytes.Clone(text)
+	quote := byte(0)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quote != 0 && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '[' && i+2 < len(text) && text[i+2] == ';' && bytes.IndexByte([]byte("BIL"), text[i+1]) >= 0:
+			text[i+1], text[i+2] = ' ', ' '
+		}
+	}
+	return text
+}
+
 // literalDialect describes the containers of one language.
 type literalDialect struct {
 	scalars     dialect
@@ -262,7 +309,7 @@ func (p *literalParser) members() error {
 		case top.complete && bytes.IndexByte([]byte(p.separators), c) >= 0:
 			top.complete, top.comma = false, true
 			p.at++
-		case top.key && p.untyped && top.opens != 0 && (c == ',' || c == closes(top.opens)): // name=, hp=3
+		case top.key && p.blanks && top.opens != 0 && (c == ',' || c == closes(top.opens)): // name=, hp=3
 			if err := p.empty(); err != nil {
 				return err
 			}
@@ -504,7 +551,7 @@ func (p *literalParser) completes(begin int) error {
 		}
 	}
 	top.within = nil
-	if c := p.peek(); p.untyped && top.named == 0 && (c == ' ' || c == '<') {
+	if c := p.peek(); p.blanks && top.named == 0 && (c == ' ' || c == '<') {
 		if err := p.repeat(begin); err != nil {
 			return err
 		}

@@ -204,15 +204,27 @@ func TestJavaScript(t *testing.T) {
 	sniffs(t, pythonNotation(), false, "{ tick: 3, units: [ { id: 1 } ] }")
 }
 
+// TestSNBT: what the wiki of Minecraft shows of SNBT.
+func TestSNBT(t *testing.T) {
+	n := snbtNotation()
+	parses(t, n, "{id: \"minecraft:pig\", Pos: [1.5d, -64.0D, 2e3f], Air: 300s, OnGround: 1b, UUID: [I; 1, -2, 3], Seed: -5L, mask: [B; 1b,0b], longs: [L;], name: '{\"text\":\"[I;\"}', Tags: [a-b, x.y], ok: true, 'a b': {}}",
+		`{ "id": text(minecraft:pig) "Pos": [ number(1.5) number(-64.0) number(2e3) end "Air": number(300) "OnGround": number(1) "UUID": [ number(1) number(-2) number(3) end "Seed": number(-5) "mask": [ number(1) number(0) end "longs": [ end `+
+			`"name": text({"text":"[I;"}) "Tags": [ text(a-b) text(x.y) end "ok": bool(true) "a b": { end end`)
+	fails(t, n, "{a: 1b, b: [I; 1, 2", "at offset 18: the file ends inside a value")
+	fails(t, n, "{a: 1b, b: , c: 2}", "at offset 11: \", c: 2}\", expected a value")
+	sniffs(t, n, true, "{a: 1b, b: 2}", "[{a: [I; 1, 2], b: 2}, {a: [I;3]}]")
+	sniffs(t, n, false, "", "{a: 1, b: 2}", "Value {a: 1b}", "{a: 1b and more}", "say {a: 1b}\n")
+}
+
 // FuzzLiterals gives a text to each notation with literals.
 func FuzzLiterals(f *testing.F) {
 	for _, text := range []string{`return { units = { [17] = {hp=3, 'x'}, {1,2} } }`, "A = {[[x]], --[=[ ]=]\n0x1F}", `{'a': (1, 2.5), (1, 'x'): b'\x00', ((1,): 2): 3}`,
 		`Unit(id=1, pos=Vec(1.5), q=[V(1), V(x=2)])`, `State { a: Some(Id(3)), b: {Id(1): None}, .. }`, `[Some(1), None, Attack(2)]`,
-		`units { id: 1 pos < x: 2.5 > }`, `list: [1, 2] name: "a" 'b'`} {
+		`{a: [I; 1, 2b], 'b': "c", d: e}`, `units { id: 1 pos < x: 2.5 > }`, `list: [1, 2] name: "a" 'b'`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, n := range []Notation{luaNotation(), pythonNotation(), rustNotation(), javascriptNotation()} {
+		for _, n := range []Notation{luaNotation(), pythonNotation(), rustNotation(), javascriptNotation(), snbtNotation()} {
 			robust(t, n, text)
 		}
 	})

@@ -152,6 +152,7 @@ func All() []Notation {
 		luaNotation(),
 		rustNotation(),
 		javascriptNotation(),
+		snbtNotation(),
 		beginEndNotation(),
 		textprotoNotation(),
 		sexpNotation(),
