@@ -154,6 +154,7 @@ func All() []Notation {
 		javascriptNotation(),
 		snbtNotation(),
 		beginEndNotation(),
+		namelistNotation(),
 		textprotoNotation(),
 		sexpNotation(),
 		printedNotation(),
