@@ -529,8 +529,45 @@ func numbers(text []byte, each func([]byte)) {
 	}
 }
 
+// infoFields returns the names and values in an info string of Quake's engines, in turn: \health\100\origin\-565 597 24. It is nil for
+// other texts, such as paths: a value is a number.
+func infoFields(text []byte) [][]byte {
+	if isQuoted(text) {
+		text = text[1 : len(text)-1]
+	}
+	if len(text) == 0 || text[0] != '\\' || bytes.IndexByte(text, '"') >= 0 {
+		return nil
+	}
+	parts := bytes.Split(text[1:], []byte{'\\'})
+	numeric := false
+	for i, part := range parts {
+		if i%2 == 0 && !isName(part) {
+			return nil
+		}
+		numeric = numeric || i%2 != 0 && isNumeric(part)
+	}
+	if len(parts)%2 != 0 || len(parts) < 4 || !numeric {
+		return nil
+	}
+	return parts
+}
+
+// giveInfo gives the fields of an info string.
+func giveInfo(to Sink, fields [][]byte, at int) {
+	for i := 0; i < len(fields); i += 2 {
+		to.Name(fields[i])
+		giveValue(to, fields[i+1], at)
+	}
+}
+
 // giveValue gives a value of a notation without types.
 func giveValue(to Sink, value []byte, at int) {
+	if info := infoFields(value); info != nil {
+		to.BeginMap(at)
+		giveInfo(to, info, at)
+		to.End(at)
+		return
+	}
 	switch value = trimValue(value); {
 	case len(value) == 0:
 		to.Scalar(Null, nil)

@@ -263,6 +263,10 @@ func (p *rowsParser) give(at, indent int, line []byte) {
 	p.enter(path, at)
 	for _, f := range r.fields {
 		kind = append(append(kind, ' '), f.name...)
+		if info := infoFields(f.value); info != nil && string(f.name) == "name" { // ent 64 "\\classname\\item\\origin\\1 2 3"
+			giveInfo(p.to, info, at)
+			continue
+		}
 		p.to.Name(f.name)
 		giveValue(p.to, f.value, at)
 	}

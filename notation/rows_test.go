@@ -15,6 +15,9 @@ func TestRows(t *testing.T) {
 		`{ "Turn": bare(5) "row"+ { "id": bare(7) "hp": bare(64) "x": bare(1.50) end "row"+ { "id": bare(8) "hp": bare(9) "x": text(a) end "name"+ { "text": text(words only) end end`)
 	parses(t, n, "World tick=5\n|- Unit 7\n|  |- hp: 64\n|  `- x: -1.5\n`- Unit 8\n   \u2514\u2500 hp 4\n",
 		`{ "World"+ { "tick": bare(5) "Unit"+ { "id": bare(7) "hp"+ bare(64) "x"+ bare(-1.5) end "Unit"+ { "id": bare(8) "hp"+ bare(4) end end end`)
+	// Info strings of Quake's engines.
+	parses(t, n, "tick 5\nps 0 \"\\n\\Ann\\origin\\-5 7 24\\health\\100\"\nunit 7 path \\a\\b\n", `{ "tick": bare(5) "ps"+ { "id": bare(0) "n": bare(Ann) "origin": [ bare(-5) bare(7) bare(24) end "health": bare(100) end `+
+		`"unit"+ { "id": bare(7) "text": text(path a b) end end`)
 	sniffs(t, n, true, "Game state dump\nTick: 512\n\nUnits:\n  #5 Archer hp=3 pos=(1.5, 2)\n  #6 Archer hp=4 pos=(1.5, 3)\n  #7 Archer hp=3 pos=(1.5, 4)\n  #8 Archer hp=3 pos=(2.5, 2)\n",
 		"World tick=5\n|- Unit 7\n|  |- hp: 64\n|  `- x: -1.5\n`- Unit 8\n   `- hp: 4\n", "Turn 5\n  id  hp     x\n   7  64  1.50\n   8   9  2.50\n",
 		"Unit 7: hp=41 pos=(1033, 220) state=Idle\nUnit 8: hp=12 pos=(1000, 210) state=Move\nBase 1: gold=500\n",

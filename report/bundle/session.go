@@ -378,6 +378,13 @@ func (s *Session) LikelyNoise() []string {
 	return lists.Map(list, func(x survey.NoisyColumn) string { return x.Component + "." + x.Field })
 }
 
+// OnlyNoise reports whether nothing but values that are probably noise differ in states in ordinary notations, in each of several,
+// be they of entities or not.
+func (s *Session) OnlyNoise() bool {
+	_, compared := s.survey.Noise()
+	return compared
+}
+
 // Tables returns the tables of states in ordinary notations, and how their rows are identified.
 func (s *Session) Tables() []document.Identified { return s.tables }
 

@@ -265,7 +265,7 @@ func (g *gatherer) left() {
 	if g.e.Session.Game == "" {
 		g.e.Session.Game = g.s.Game()
 	}
-	g.e.LikelyNoise = g.s.LikelyNoise()
+	g.e.LikelyNoise, g.e.OnlyNoise = g.s.LikelyNoise(), g.s.OnlyNoise()
 	g.e.Session.Tables, g.e.Session.KnownBy = g.s.Tables(), g.s.KnownBy()
 	g.sameBins()
 	g.around()

@@ -38,7 +38,7 @@ type Conclusion struct {
 	// Noise are the labels of the noise that the files declare and that differs.
 	Noise []string
 
-	// LikelyNoise is set if nothing differs but values outside of entities, in every dump.
+	// LikelyNoise is set if nothing differs but values that differ in every dump.
 	LikelyNoise bool
 
 	// Loaded is set if a peer diverged by loading a state at the bad end: then no tick is the divergent one.

@@ -39,6 +39,8 @@ type Evidence struct {
 	Warnings []string
 	// LikelyNoise are the columns, as Component.Field, that alone differ in the states, in each of several, and are not entities'.
 	LikelyNoise []string
+	// OnlyNoise is set if only values that are probably noise differ in the states, in each of several. They may be entities'.
+	OnlyNoise bool
 	// Covers is what each peer's evidence covers; it is used where nothing was compared.
 	Covers []Covered
 	// Accounts are what games wrote of desyncs into their logs.

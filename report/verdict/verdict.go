@@ -100,7 +100,7 @@ func (c *Conclusion) kind(e Evidence) {
 	b := e.Bisect
 	c.Kind, c.Bracket, c.Exact, c.Groups = b.Kind, b.Bracket, b.Exact, b.Groups
 	c.Cache, c.Caches = staleCache(e), b.Caches
-	c.LikelyNoise = c.Kind == bisect.StateDiffers && len(e.LikelyNoise) > 0
+	c.LikelyNoise = c.Kind == bisect.StateDiffers && (e.OnlyNoise || len(e.LikelyNoise) > 0)
 	for i := range b.Noise {
 		if label := b.Noise[i].Label; !slices.Contains(c.Noise, label) {
 			c.Noise = append(c.Noise, label)
