@@ -62,7 +62,7 @@ func valueEnd(text []byte, begin int) int {
 	return closing(text, begin, &budget)
 }
 
-// What debuggers write beside values. Each begins with another sign or word.
+// The texts that debuggers add to values. Each begins with another sign or word.
 var (
 	debugString  = lazyregexp.New(`^"(?:[^"\\\n]|\\.)*"`)
 	debugRepeat  = lazyregexp.New(`^'(?:[^'\\\n]|\\[0-7]{1,3}|\\.)' <repeats \d+ times>`)

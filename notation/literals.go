@@ -565,7 +565,7 @@ func (p *literalParser) completes(begin int) error {
 // manyTimes finds how often a debugger read an element: 0 <repeats 30 times>
 var manyTimes = lazyregexp.New(`^ ?<repeats (\d{1,9}) times>`)
 
-// repeat reads an element that began at an offset as often as what follows says.
+// repeat reads an element that began at an offset again, if a number of times follows it.
 func (p *literalParser) repeat(begin int) error {
 	top := p.top()
 	m := manyTimes.FindSubmatch(p.text[p.at:min(len(p.text), p.at+32)])

@@ -19,7 +19,7 @@ import (
 //	    ▿ Game.Unit #1         v Unit #7                 └── hp: 3
 //	      - hp: 3                - hp: 3
 //
-// Lines without a sign are around the trees, each of which is a document. The names of classes are #type. A number after one is #id, but
+// Lines without a sign are around the trees. Each tree is a document. The names of classes are #type. A number after one is #id, but
 // not in Swift, which counts the objects in the order of the dump.
 func treeNotation() Notation {
 	return Notation{Name: "tree", Title: "printed trees", Extensions: []string{".txt", ".log", ".dump", ".tree"}, Lines: true, Sniff: sniffTree, Parse: parseTree}
