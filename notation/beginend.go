@@ -26,7 +26,7 @@ func sniffBeginEnd(head []byte, whole bool) bool {
 	}
 	p := beginEndParser{text: head, to: discard{}}
 	err := p.run()
-	return p.pairs > 1 && p.blocks > 0 && (err == nil || !whole && err.(*Error).Cut)
+	return (p.pairs > 1 || !whole && p.pairs > 0) && p.blocks > 0 && (err == nil || !whole && err.(*Error).Cut)
 }
 
 func parseBeginEnd(text []byte, to Sink) error {

@@ -57,6 +57,9 @@ func (p *namelistParser) run() error {
 		}
 		p.to.End(p.at)
 	}
+	if n := len(p.text); p.values > 0 && p.text[n-1] != '\n' { // each group ends a line
+		return cut(n, "the line after a group")
+	}
 	p.to.End(p.at)
 	return nil
 }

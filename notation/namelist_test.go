@@ -11,6 +11,7 @@ func TestNamelist(t *testing.T) {
 			`"ship"+ { "idx": number(1) "crew": { "2": { "age": number(31) end end "a": { "1:2": [ number(5) number(6) end end "z": text((1.0,2.0)) "e": bool(true) end `+
 			`"SHIP"+ { "IDX": number(2) "S": text(a/b, &c) end end`)
 	parses(t, n, "&A\n X=1,,2,\n Y=\n Z=NaN,\n/\n", `{ "A"+ { "X": [ number(1) null() number(2) end "Y": [ end "Z": number(nan) end end`)
+	fails(t, n, "&A X=1 /", "at offset 8: the file ends inside the line after a group")
 	fails(t, n, "&A\n X=1,\n", "at offset 9: the file ends inside a value")
 	fails(t, n, "&A X='ab\n", "at offset 5: the file ends inside a text in quotes")
 	fails(t, n, "&A X=1 / hello\n", `at offset 9: "hello\n", expected the begin of a group`)

@@ -142,8 +142,8 @@ func cut(at int, format string, args ...any) error {
 // All returns the notations in the order in which they are tried: the strictest first.
 func All() []Notation {
 	return []Notation{
-		numpyNotation(),
 		jsonNotation(),
+		numpyNotation(),
 		xmlNotation(),
 		debuggerNotation(),
 		sqlNotation(),
