@@ -105,6 +105,8 @@ type Tree struct {
 	whole *Tree
 	parts map[string][]Span
 
+	laid Layout
+
 	holding sync.Mutex // of held
 	packed  int64      // bytes of all archives on the disk or from stdin
 	entries int64      // of all archives
@@ -329,6 +331,7 @@ func (t *Tree) Stat(path string) (fs.FileInfo, error) {
 	if t.whole != nil {
 		return t.statCut(path)
 	}
+	path = t.laidAt(path)
 	n, err := t.find(path)
 	if err != nil {
 		return nil, err
@@ -373,6 +376,7 @@ func (t *Tree) open(path string, regular bool) (files.File, error) {
 		}
 		return t.whole.open(path, regular)
 	}
+	path = t.laidAt(path)
 	n, err := t.find(path)
 	if err != nil {
 		return nil, err
@@ -415,6 +419,9 @@ func (t *Tree) open(path string, regular bool) (files.File, error) {
 func (t *Tree) Names(path string) ([]string, error) {
 	if t.whole != nil {
 		return t.whole.Names(path)
+	}
+	if names, is := t.laid.Folders[filepath.Clean(path)]; is {
+		return slices.Clone(names), nil
 	}
 	n, err := t.find(path)
 	if err != nil {

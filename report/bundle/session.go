@@ -112,6 +112,9 @@ func look(tree *archive.Tree, paths []string, names *naming, found *survey.Surve
 	if err := distinct(tree, paths); err != nil {
 		return nil, err
 	}
+	if found == nil {
+		layTicks(tree, paths)
+	}
 	s, err := newSession(tree, paths, names, found)
 	if err != nil {
 		return nil, err
