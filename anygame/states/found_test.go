@@ -101,3 +101,14 @@ func TestMerge(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
+
+// TestNamesFirst: a name that identifies rows comes before a number, which may be no more than a place.
+func TestNamesFirst(t *testing.T) {
+	text := func(tick, hp int) string {
+		return fmt.Sprintf(`{"tick": %d, "ships": [{"idx": 1, "name": "Argo", "hp": %d}, {"idx": 2, "name": "Kent", "hp": 5}]}`, tick, hp)
+	}
+	got := foundIn(t, Schema{}, "x.json", text(1, 3), text(2, 4), text(3, 4))
+	if !strings.Contains(got, `ships at "ships" by "name"`) {
+		t.Error(got)
+	}
+}

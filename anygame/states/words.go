@@ -15,8 +15,8 @@ var (
 	peerWords = []string{"peer", "peerid", "peername", "machine", "writtenby", "writer", "client", "clientid", "clientname"}
 	rngWords  = []string{"rng", "prng", "random", "rand", "seed", "rngstate", "randomstate", "randstate", "prngstate", "rngseed", "randomseed", "randseed", "mt", "mtstate"}
 	idWords   = []string{
-		"id", "uid", "uuid", "guid", "#id", "gid", "eid", "oid", "nid", "entityid", "entity", "objectid", "unitid", "netid", "networkid", "handle", "key", "index", "idx", "slot", "number", "num", "nr",
-		"no", "name", "label", "callsign", "tag",
+		"id", "uid", "uuid", "guid", "#id", "gid", "eid", "oid", "nid", "entityid", "entity", "objectid", "unitid", "netid", "networkid", "handle", "key", "name", "label", "callsign", "tag", "index", "idx", "slot",
+		"number", "num", "nr", "no",
 	}
 	weakWords   = []string{"index", "idx", "slot", "number", "num", "nr", "no", "name", "label", "callsign", "tag"} // of idWords, those that may change
 	steadyWords = []string{"name", "index", "idx"}                                                                  // of weakWords, names of rows that come and go
