@@ -43,6 +43,10 @@ func layBelow(tree *archive.Tree, dir string, deeper int, l *archive.Layout) boo
 	var ticks, others []string
 	word := ""
 	for _, name := range names {
+		if strings.Contains(name, ".") { // a file: folders of thousands of states are not looked through
+			others = append(others, name)
+			continue
+		}
 		at := filepath.Join(dir, name)
 		stat, err := tree.Stat(at)
 		m := tickFolder.FindStringSubmatch(name)
