@@ -2,6 +2,7 @@ package sums_test
 
 import (
 	"fmt"
+	"hash/crc32"
 	"strings"
 	"testing"
 
@@ -108,5 +109,59 @@ func TestVague(t *testing.T) {
 	}
 	if got, want := p.Title(), `tick is the number at "frame", checksum is "CRC"`; got != want {
 		t.Errorf("%s, expected %s", got, want)
+	}
+}
+
+// TestShy compares every column of the form of a checksum, also those that hardly change, except where no value of it is ever
+// equal in two logs.
+func TestShy(t *testing.T) {
+	for _, c := range []struct {
+		name, form string // with the tick, a checksum that changes, and the values of a column
+		alice, bob string // from tick 12 on
+		title      string
+		left       string
+	}{
+		{"a part that hardly changes", "tick=%d units=%08x buildings=%s", "aa11bb22", "cc33dd44", `"units", "buildings"`, ""},
+		{"random numbers", "[net] step %d Units=0x%08X Fog=0x00C0FFEE Rand=0x%s", "AA11BB22", "CC33DD44", `"Units", "Fog", "Rand"`, ""},
+		{"in decimal", "turn %d units=%d walls=%s", "3735928559", "1122334455", `"units", "walls"`, ""},
+		{"JSON", `{"tick":%d,"units":"%08x","walls":"%s"}`, "aa11bb22", "cc33dd44", `"units", "walls"`, ""},
+		{"a short number", "turn %d hash=%08x walls=%s", "12345", "12346", `"hash"`, ""},
+		{"another form", "turn %d hash=%08x gold=%s", "10000000", "20000000", `"hash"`, ""},
+	} {
+		for _, apart := range []bool{false, true} { // from the first tick on
+			if apart && c.title == `"hash"` {
+				continue
+			}
+			var samples []sums.Sample
+			for _, own := range []string{c.alice, c.bob} {
+				var text strings.Builder
+				for tick := range 20 {
+					value := own
+					if tick < 12 && !apart {
+						value = strings.Repeat("9", len(own))
+					}
+					fmt.Fprintf(&text, c.form+"\n", tick, crc32.ChecksumIEEE([]byte{byte(tick)}), value)
+				}
+				p := sums.Learn([]byte(text.String()), "x.log")
+				if p == nil {
+					t.Fatalf("%s: nothing is learned", c.name)
+				}
+				samples = append(samples, sums.Sample{Pattern: p, Text: []byte(text.String())})
+			}
+			sums.Confirm(samples)
+			title, left := c.title, c.left
+			if apart {
+				i := strings.LastIndex(title, ", ")
+				title, left = title[:i], strings.Trim(title[i+2:], `"`)
+			}
+			for _, s := range samples {
+				if got := s.Pattern.Title(); !strings.HasSuffix(got, "checksum is "+title) {
+					t.Errorf("%s: %s, expected %s", c.name, got, title)
+				}
+				if got := strings.Join(s.Pattern.Left(), " "); got != left {
+					t.Errorf("%s: left %q, expected %q", c.name, got, left)
+				}
+			}
+		}
 	}
 }

@@ -157,6 +157,12 @@ func (f *figures) fixed(rows int) bool {
 		2*f.unlike >= f.rises+f.falls
 }
 
+// shaped reports whether values have the form of a checksum and may be the same for long: nearly all of at least so many digits,
+// and without order where they change.
+func (f *figures) shaped(rows, digits int) bool {
+	return rows >= 3 && f.integers == rows && f.median >= digits && f.negative < rows && !f.regular && !f.coarse && 2*f.unlike >= f.rises+f.falls
+}
+
 // integer returns the digits of a whole number, and whether it is hexadecimal for sure.
 func integer(v []byte) (digits []byte, letters, ok bool) {
 	digits = v

@@ -62,6 +62,31 @@ type sum struct {
 	name string
 	word string // of the log
 	hex  bool
+	shy  bool // only its form makes it one, next to others. See [Confirm].
+}
+
+// all returns the checksums of a line.
+func (r *roles) all() (out []sum) {
+	for _, p := range r.points {
+		out = append(out, p.sums...)
+	}
+	return out
+}
+
+func (r *roles) shy() bool { return slices.ContainsFunc(r.all(), func(s sum) bool { return s.shy }) }
+
+// without returns the checkpoints without some checksums, and the names of these.
+func (r *roles) without(these func(s sum) bool) (out []point, names []string) {
+	for _, p := range r.points {
+		kept := lists.Where(p.sums, func(s sum) bool { return !these(s) })
+		for _, s := range lists.Where(p.sums, these) {
+			names = append(names, s.word)
+		}
+		if len(kept) > 0 {
+			out = append(out, point{p.scope, kept})
+		}
+	}
+	return out, names
 }
 
 // named reports whether a checksum has a name.
@@ -133,7 +158,11 @@ func resolve(columns []column, how choice) (roles, bool) {
 			}
 		}
 	}
-	r.points = pointsOf(columns, sums)
+	firm := len(sums)
+	if !r.steady {
+		sums = append(sums, findShy(columns, r.tick, rows, sums)...)
+	}
+	r.points = pointsOf(columns, sums, firm)
 	for i := range columns {
 		if phase := phaseWord(columns[i].name); phase != "" && i != r.tick && columns[i].figures.truths == rows {
 			r.phase, r.phaseOf = i, phase
@@ -301,6 +330,32 @@ func siblings(columns []column, sums []int, tick, rows int) []int {
 	return sums
 }
 
+// findShy returns the numbers of the columns that have a name, and values of the form of those in a column with checksums,
+// which need not change: a checksum of a part of the state is the same as long as that part is.
+func findShy(columns []column, tick, rows int, sums []int) (shy []int) {
+	for i := range columns {
+		c := &columns[i]
+		meaning, f, least := vocabulary.Of(c.name), &c.figures, 8
+		switch {
+		case meaning == vocabulary.WeakSum:
+			least = 4
+		case meaning != vocabulary.Other || c.name == "":
+			continue
+		}
+		if i == tick || c.word || c.unit || c.glued || c.index || remote(c.name) || remote(c.qualifier) || predicted(c.name) || slices.Contains(sums, i) {
+			continue
+		}
+		alike := func(of int) bool {
+			form := &columns[of].figures
+			return 2*alikeRows(c.values, columns[of].values) < rows && (f.letters > 0) == (form.letters > 0) && f.prefixed == form.prefixed && form.median <= f.median+1 && f.long <= form.long
+		}
+		if f.shaped(rows, least) && slices.ContainsFunc(sums, alike) {
+			shy = append(shy, i)
+		}
+	}
+	return shy
+}
+
 // generators are parts of names of values that may be constant in a session in which the states differ.
 const generators = " rng random rand rnd prng seed "
 
@@ -356,8 +411,8 @@ const general = " the a of local own my our current cur game world sim full fina
 	"step cycle simulation lockstep desync for at is "
 
 // pointsOf returns the checkpoints of a line. If the name of a checksum has more than a word for it, the rest is the
-// part of the state that it covers.
-func pointsOf(columns []column, sums []int) []point {
+// part of the state that it covers. Those after the firm ones are shy.
+func pointsOf(columns []column, sums []int, firm int) []point {
 	type labelled struct {
 		sum
 		scope string
@@ -369,9 +424,9 @@ func pointsOf(columns []column, sums []int) []point {
 		count[columns[i].name]++
 	}
 	scoped := false
-	for _, i := range sums {
+	for n, i := range sums {
 		c := &columns[i]
-		one := labelled{sum: sum{slot: i, name: c.name, word: c.name, hex: c.figures.letters > 0}}
+		one := labelled{sum: sum{slot: i, name: c.name, word: c.name, hex: c.figures.letters > 0, shy: n >= firm}}
 		meaning := vocabulary.Of(c.name)
 		var rest []string
 		for _, part := range vocabulary.Parts(c.name) {

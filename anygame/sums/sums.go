@@ -40,6 +40,7 @@ type Pattern struct {
 	rivals    []string // the names of numbers that may be the tick, if a line has several
 	restarts  bool     // ticks begin again, perhaps with another match
 	epochs    []uint64 // see [Align]
+	left      []string
 }
 
 // lineForm makes the text that templates match out of lines of another form. It belongs to one reader.
@@ -134,7 +135,7 @@ func Settle(logs []Sample) {
 				continue
 			}
 			list[i] = p
-			values := p.valuesOf(&p.templates[0], log.Text)
+			values := p.valuesOf(&p.templates[0], log.Text, nil)
 			for tick, value := range values {
 				if first[tick] == value {
 					equal++
@@ -155,10 +156,13 @@ func Settle(logs []Sample) {
 	}
 }
 
-// Vague reports whether [Confirm] may remove lines of the pattern.
+// Vague reports whether [Confirm] may remove lines of the pattern, or values on them.
 func (p *Pattern) Vague() bool {
-	return slices.ContainsFunc(p.templates, func(t template) bool { return t.vague })
+	return slices.ContainsFunc(p.templates, func(t template) bool { return t.vague || t.roles.shy() })
 }
+
+// Left returns the names of values that look like checksums and that [Confirm] removed.
+func (p *Pattern) Left() []string { return p.left }
 
 // Seeds reports whether nothing is called a checksum in the lines of the pattern, and only a state of random numbers, or one of
 // many values of a line, is taken for one.
@@ -186,51 +190,75 @@ type Sample struct {
 
 // Confirm removes from the patterns of logs the lines that have no clear word for a checksum and share no value between
 // two of the logs at the same tick: then the values belong to the machine, such as addresses, and not to the state. A
-// pattern without lines is set to nil.
+// pattern without lines is set to nil. In the same way it removes values that only have the form of other checksums on
+// their lines.
 func Confirm(logs []Sample) {
-	const fewest = 3 // ticks that two logs have in common
-	values := map[string][]map[uint64]string{}
-	agree := map[string]bool{}
+	found := agreement{}
 	for _, log := range logs {
 		for i := range log.Pattern.templates {
 			t := &log.Pattern.templates[i]
-			if !t.vague {
-				continue
+			if t.vague {
+				found.add(t.text.String(), log.Pattern.valuesOf(t, log.Text, func(s sum) bool { return !s.shy }))
 			}
-			key := t.text.String()
-			mine := log.Pattern.valuesOf(t, log.Text)
-			for _, other := range values[key] {
-				common, same := 0, false
-				for tick, value := range mine {
-					if v, ok := other[tick]; ok {
-						common++
-						same = same || v == value
-					}
-				}
-				if common < fewest || same {
-					agree[key] = true
+			for _, s := range t.roles.all() {
+				if s.shy {
+					found.add(t.text.String()+"\x00"+s.word, log.Pattern.valuesOf(t, log.Text, func(o sum) bool { return o.slot == s.slot }))
 				}
 			}
-			values[key] = append(values[key], mine)
 		}
 	}
 	for i := range logs {
 		p := *logs[i].Pattern
-		p.templates = slices.DeleteFunc(slices.Clone(p.templates), func(t template) bool {
-			key := t.text.String()
-			return t.vague && len(values[key]) > 1 && !agree[key]
-		})
+		p.templates = slices.DeleteFunc(slices.Clone(p.templates), func(t template) bool { return t.vague && found.denies(t.text.String()) })
+		for n := range p.templates {
+			t := &p.templates[n]
+			var left []string
+			t.roles.points, left = t.roles.without(func(s sum) bool { return s.shy && found.denies(t.text.String()+"\x00"+s.word) })
+			p.left = append(p.left, left...)
+		}
 		switch {
 		case len(p.templates) == 0:
 			logs[i].Pattern = nil
-		case len(p.templates) < len(logs[i].Pattern.templates):
+		case len(p.templates) < len(logs[i].Pattern.templates) || len(p.left) > 0:
 			logs[i].Pattern = &p
 		}
 	}
 }
 
-// valuesOf returns the checksums of a template in a text by their ticks.
-func (p *Pattern) valuesOf(t *template, text []byte) map[uint64]string {
+// agreement is the values of several logs by their ticks, of each kind of values.
+type agreement map[string]*struct {
+	values []map[uint64]string
+	agree  bool // two logs have one value in common, or hardly a tick
+}
+
+func (a agreement) add(key string, mine map[uint64]string) {
+	const fewest = 3 // ticks that two logs have in common
+	of := a[key]
+	if of == nil {
+		of = new(struct {
+			values []map[uint64]string
+			agree  bool
+		})
+		a[key] = of
+	}
+	for _, other := range of.values {
+		common, same := 0, false
+		for tick, value := range mine {
+			if v, ok := other[tick]; ok {
+				common++
+				same = same || v == value
+			}
+		}
+		of.agree = of.agree || common < fewest || same
+	}
+	of.values = append(of.values, mine)
+}
+
+// denies reports whether several logs have such values, and no value in common.
+func (a agreement) denies(key string) bool { return len(a[key].values) > 1 && !a[key].agree }
+
+// valuesOf returns the checksums of a template in a text by their ticks, of all or of some of them.
+func (p *Pattern) valuesOf(t *template, text []byte, which func(s sum) bool) map[uint64]string {
 	out := map[uint64]string{}
 	r := newReader(p, bytes.NewReader(nil), "", 0)
 	for _, line := range linesOf(text) {
@@ -239,8 +267,8 @@ func (p *Pattern) valuesOf(t *template, text []byte) map[uint64]string {
 		}
 		if tick, ok := t.roles.tickOf(r.matched.values[t.roles.tick]); ok {
 			var all []byte
-			for _, point := range t.roles.points {
-				for _, s := range point.sums {
+			for _, s := range t.roles.all() {
+				if which == nil || which(s) {
 					all = append(append(all, r.matched.values[s.slot]...), ' ')
 				}
 			}

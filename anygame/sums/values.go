@@ -34,7 +34,7 @@ func (v *Values) Sampled() { v.whole = false }
 func (v *Values) Deny(logs []Sample) bool {
 	return v.apart && !slices.ContainsFunc(logs, func(log Sample) bool {
 		return slices.ContainsFunc(log.Pattern.templates, func(t template) bool {
-			first, other := logs[0].Pattern.valuesOf(&t, logs[0].Text), log.Pattern.valuesOf(&t, log.Text)
+			first, other := logs[0].Pattern.valuesOf(&t, logs[0].Text, nil), log.Pattern.valuesOf(&t, log.Text, nil)
 			for tick, value := range other {
 				if mine, ok := first[tick]; ok && mine != value {
 					return true

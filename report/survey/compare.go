@@ -47,7 +47,7 @@ func (s *Survey) findNoise(left int64) {
 	if note := noiseNote(s.noisy, end); note != "" && single == "" {
 		s.notes = append(s.notes, note)
 	}
-	if s.lacking = lackingNotes(lacks); single != "" {
+	if s.lacking = append(s.lacking, lackingNotes(lacks)...); single != "" {
 		s.lacking = append(s.lacking, single)
 	}
 	s.noise = own

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/anygame/inputs"
 	"github.com/desynctool/desynctool/anygame/states"
@@ -143,6 +144,9 @@ func (s *Survey) confirm() {
 			}
 			if pattern != l.sums {
 				l.use(pattern)
+			}
+			if left := pattern.Left(); len(left) > 0 {
+				s.lacking = append(s.lacking, fmt.Sprintf("%s: the values of %s look like checksums and are never equal in two logs, so they are not compared", l.path, strings.Join(left, ", ")))
 			}
 		}
 		kept = append(kept, l)
