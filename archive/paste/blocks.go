@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -148,12 +149,15 @@ func inCommon(list []block) bool {
 // split returns the blocks of a text.
 func split(text []byte) (list []block) {
 	ls := &lines{text: text}
-	label, tick, author := "", "", ""
+	label, tick, author, heading := "", "", "", ""
+	table := -1 // the last one below the heading
 	add := func(set, plain bool, lines [][]byte) {
+		if label == "" && set {
+			label, heading = heading, ""
+		}
 		if author != "" && ofAuthor.MatchString(label) {
 			label = author
 		}
-
 		list = append(list, block{label: label, tick: tick, set: set, plain: plain, text: append(bytes.Join(dedent(lines), []byte{'\n'}), '\n')})
 		label, tick = "", ""
 	}
@@ -177,7 +181,7 @@ func split(text []byte) (list []block) {
 		var run [][]byte
 		for !ls.ended() && (kindOf(ls.peek()) == kind || kind == indentedLine && kindOf(ls.peek()) == emptyLine) {
 			line := ls.peek()
-			if kind == proseLine && len(run) > 0 && isLabel(line) || kind == proseLine && opensBlock(line) {
+			if kind == proseLine && (len(run) > 0 && (isLabel(line) || isHeading(line)) || opensBlock(line)) {
 				break
 			}
 			run = append(run, ls.next())
@@ -187,12 +191,24 @@ func split(text []byte) (list []block) {
 				author = string(m[1])
 			}
 		}
-		if kind == proseLine && isLabel(run[0]) {
+		switch {
+		case kind == proseLine && isHeading(run[0]):
+			heading, _, _ = strings.Cut(strings.Trim(string(run[0]), "=-*#~+ "), ": ")
+			heading, _ = named([]byte(place.ReplaceAllString(heading, "")))
+			run, table = run[1:], -1
+		case kind == proseLine && isLabel(run[0]):
 			label, tick = named(run[0]) // states of ticks have these in their names
-			run = run[1:]
+			run, table = run[1:], -1
+		case kind == tableLine && table >= 0 && list[table].goesOn(run): // a message was between its rows
+			text := &list[table].text
+			*text = append(append(*text, bytes.Join(dedent(run), []byte{'\n'})...), '\n')
+			continue
 		}
 		if len(run) > 0 {
 			add(kind == tableLine, kind == proseLine, run)
+		}
+		if kind == tableLine {
+			table = len(list) - 1
 		}
 	}
 	return list
@@ -224,19 +240,40 @@ func kindOf(line []byte) lineKind {
 	return proseLine
 }
 
+// isRule reports whether a line is the rule below the names of a table's columns.
+func isRule(line []byte) bool { return len(bytes.Trim(line, "|-: \t")) == 0 }
+
+// goesOn reports whether rows are the next ones of a table: as wide, without the names of the columns, and with a larger number.
+func (b *block) goesOn(rows [][]byte) bool {
+	last := b.text[bytes.LastIndexByte(b.text[:len(b.text)-1], '\n')+1:]
+	next := dedent(rows[:1])
+	if len(next) == 0 || len(rows) > 1 && isRule(rows[1]) || bytes.Count(next[0], []byte{'\t'}) != bytes.Count(last, []byte{'\t'}) {
+		return false
+	}
+	number := func(row []byte) int {
+		cell, _, _ := bytes.Cut(row, []byte{'\t'})
+		n, err := strconv.Atoi(string(cell))
+		if err != nil {
+			return -1
+		}
+		return n
+	}
+	return number(last) >= 0 && number(next[0]) > number(last)
+}
+
 // dedent takes the indentation that all lines have off them. Rows of Markdown's tables become cells between tabs.
 func dedent(lines [][]byte) (out [][]byte) {
-	width := -1
+	indent := -1
 	for _, line := range lines {
-		if n := len(line) - len(bytes.TrimLeft(line, " \t")); n < len(line) && (width < 0 || n < width) {
-			width = n
+		if n := len(line) - len(bytes.TrimLeft(line, " \t")); n < len(line) && (indent < 0 || n < indent) {
+			indent = n
 		}
 	}
 	for _, line := range lines {
-		line = line[min(len(line), max(width, 0)):]
+		line = line[min(len(line), max(indent, 0)):]
 		if kindOf(line) == tableLine {
-			if len(bytes.Trim(line, "|-: \t")) == 0 {
-				continue // its rule
+			if isRule(line) {
+				continue
 			}
 			cells := bytes.Split(bytes.Trim(line, "| \t"), []byte{'|'})
 			for i := range cells {
@@ -260,6 +297,16 @@ func isLabel(line []byte) bool {
 	}
 	return text[len(text)-1] == ':' || bytes.HasPrefix(bytes.TrimLeft(text, "#"), []byte{' '}) && text[0] == '#'
 }
+
+// isHeading reports whether a line is a heading of what follows up to the next one: === [1/2] linux: game.zip ===.
+func isHeading(line []byte) bool {
+	text := bytes.Trim(line, " \t")
+	return len(text) >= 8 && len(text) <= 4*maxLabel && strings.IndexByte("=-*#~+", text[0]) >= 0 && len(bytes.TrimLeft(text[:3], string(text[:1]))) == 0 &&
+		len(bytes.TrimLeft(text[len(text)-3:], string(text[:1]))) == 0 && len(bytes.Trim(text, string(text[:1])+" ")) > 0
+}
+
+// place finds the number of a heading: [1/2].
+var place = lazyregexp.New(`^[(\[]?\d+(?:/\d+)?[)\].:] `)
 
 // about are words of labels that do not name a machine.
 var about = []string{"and", "log", "logs", "logfile", "output", "console", "trace", "the", "my", "here", "is", "from", "on", "of", "file", "wrote", "got", "this", "by", "both"}

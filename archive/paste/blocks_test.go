@@ -15,6 +15,9 @@ var anyGame = Known{
 	Ticks: func(text []byte) (out []uint64) {
 		for line := range bytes.Lines(text) {
 			f := bytes.Fields(line)
+			if len(f) > 2 && string(f[1]) == "t" { // of a table
+				f = []([]byte){f[1], f[0]}
+			}
 			if len(f) < 2 || string(f[0]) != "t" {
 				continue
 			}
@@ -54,6 +57,15 @@ func TestBlocks(t *testing.T) {
 		{"It goes wrong here:\n\n```\nt 1 aa\nt 2 bb\n```\nAny idea? It is a long text about many other things that is no log at all.\n\nThanks\nto\nall\nof you\n", []string{"/t 1 aa\nt 2 bb\n"}},
 		{"## Log of host (`~/.local/turns.log`)\n```\nt 1 aa\nt 2 bb\n```\n\n---\n**jonbee** commented on Feb 11\n\nSame for me. My log (only the end):\n\n```\nt 1 aa\nt 2 bc\n```\n", []string{"host/t 1 aa\nt 2 bb\n", "jonbee/t 1 aa\nt 2 bc\n"}},
 		{"A table of many things follows here\nand here\nand here\nand here\n\n| t | 1 | aa |\n|---|---|---|\n| t | 2 | bb |\n", []string{"/t\t1\taa\nt\t2\tbb\n"}},
+		{
+			"=== [1/2] linux: game.zip, on a machine of the build with a long name ===\nloaded in 8 s\n| 1 | t | aa |\n| 2 | t | bb |\nwarning: slow\n| 3 | t | cc |\nend\n" +
+				"=== [2/2] windows: game.zip ===\nloaded in 9 s\n| 1 | t | aa |\n| 2 | t | bb |\nwarning: slow\n| 3 | t | cd |\nend\n",
+			[]string{"linux/1\tt\taa\n2\tt\tbb\n3\tt\tcc\n", "windows/1\tt\taa\n2\tt\tbb\n3\tt\tcd\n"},
+		},
+		{ // without headings
+			"| 1 | t | aa |\n| 2 | t | bb |\nwarning: slow\n| 3 | t | cc |\nend\n| 1 | t | aa |\nwarning: slow\n| 2 | t | bb |\n| 3 | t | cd |\n",
+			[]string{"post1/1\tt\taa\n2\tt\tbb\n3\tt\tcc\n", "post2/1\tt\taa\n2\tt\tbb\n3\tt\tcd\n"},
+		},
 		{"It broke.\nHost: t 1 aa\nClient: t 1 aa\n- **Host:** t 2 bb\n- Client: t 2 bc\n", []string{"Host/t 1 aa\nt 2 bb\n", "Client/t 1 aa\nt 2 bc\n"}},
 		{"net: t 1 aa\nsim: t 1 ab\nnet: t 2 aa\nsim: t 2 ab\n", nil}, // modules of a program
 		{"2,3c2,3\n< t 1 aa\n< t 2 bb\n---\n> t 1 aa\n> t 2 bc\n", []string{"left/t 1 aa\nt 2 bb\n", "right/t 1 aa\nt 2 bc\n"}},

@@ -9,15 +9,18 @@ const sampled = 200
 // time stamps of a chat. It is nil where there is no such thing.
 func (p *peeler) common(text []byte) []byte {
 	count := map[layerKind]int{}
-	lowest, width, seen := 0, 0, 0
+	lowest, width, seen, spoken := 0, 0, 0, 0
 	for ls := (&lines{text: text}); !ls.ended() && seen < sampled; {
 		line := ls.next()
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
 		seen++
-		if l, _, ok := peelLayer(line); ok {
+		if l, rest, ok := peelLayer(line); ok {
 			count[l.kind]++
+			if _, ok = speaker(rest); ok {
+				spoken++
+			}
 			if l.kind == quoting && (lowest == 0 || l.depth < lowest) {
 				lowest = l.depth
 			}
@@ -30,8 +33,12 @@ func (p *peeler) common(text []byte) []byte {
 		if count[kind] < 2 || count[kind]*10 < seen*9 {
 			continue
 		}
-		l := layer{kind: kind, depth: lowest, width: width}
-		p.note("%s taken off", l.words())
+		l := layer{kind: kind, depth: lowest, width: width, named: 4*spoken >= seen}
+		if kind == stamps && !l.named {
+			p.note("time stamps taken off")
+		} else {
+			p.note("%s taken off", l.words())
+		}
 		return takeAll(text, l)
 	}
 	return nil
@@ -47,7 +54,9 @@ func takeAll(text []byte, l layer) []byte {
 			_, line = quotes(line, l.depth)
 		case stamps:
 			if rest, ok := stamp(line); ok {
-				line, _ = speaker(rest)
+				if line = rest; l.named {
+					line, _ = speaker(rest)
+				}
 			}
 		case numbers:
 			if _, _, rest, ok := numbered(line); ok {
