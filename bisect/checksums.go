@@ -249,7 +249,7 @@ func (r *Result) byTraces(t *tracediff.Result) {
 			at = tracediff.Bracket{Good: p.Good, HasGood: p.HasGood, Bad: p.First}
 		}
 		b.Bad = pointOf(t, at.Bad)
-		if at.HasGood {
+		if at.HasGood && inMatch(t, at.Good, at.Bad) {
 			good := pointOf(t, at.Good)
 			b.Good = &good
 		}

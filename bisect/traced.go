@@ -279,19 +279,22 @@ func (p *pair) lastEqual(point snapshot.Point, grouped bool) *mark {
 // ticks.
 func partingSplit(t *tracediff.Result, p *tracediff.Parting, end func(*tracediff.Result, tracediff.Tick) snapshot.Point) Split {
 	s := Split{Bad: end(t, p.First), By: ByChecksums}
-	if p.HasGood {
+	if p.HasGood && inMatch(t, p.Good, p.First) {
 		good := end(t, p.Good)
 		s.Good = &good
 	}
 	switch {
 	case p.Passing:
 		s.Healed = &s.Bad
-	case p.HasAgain:
+	case p.HasAgain && inMatch(t, p.Last, p.Again):
 		again := end(t, p.Again)
 		s.Healed = &again
 	}
 	return s
 }
+
+// inMatch reports whether two ticks are of one match, as far as the traces name matches.
+func inMatch(t *tracediff.Result, a, b tracediff.Tick) bool { return t.Dialect().Match == nil || a.Epoch == b.Epoch }
 
 // comesBack reports whether checksums that are equal again prove that states are.
 func comesBack(t *tracediff.Result) bool {

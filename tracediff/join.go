@@ -9,7 +9,7 @@ import (
 )
 
 // Join returns the trace of a peer with checkpoints in several files of an engine that follow each other, such as one
-// file a tick.
+// file a tick. They follow each other by their first ticks, or as [Dialect.Part] shows.
 func Join(parts []*Trace) (*Trace, error) {
 	type span struct {
 		t     *Trace
@@ -28,7 +28,12 @@ func Join(parts []*Trace) (*Trace, error) {
 	if len(spans) == 0 {
 		return parts[0], nil
 	}
-	lists.SortStable(spans, func(a, b span) int { return Tick{Number: a.first}.compare(Tick{Number: b.first}) })
+	lists.SortStable(spans, func(a, b span) int {
+		if a.t.Dialect.Part > 0 && b.t.Dialect.Part > 0 {
+			return a.t.Dialect.Part - b.t.Dialect.Part
+		}
+		return Tick{Number: a.first}.compare(Tick{Number: b.first})
+	})
 	joined := *spans[0].t
 	rest := lists.Map(spans, func(s span) *Trace { return s.t })
 	if len(rest) > 1 {

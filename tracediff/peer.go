@@ -82,7 +82,7 @@ func (c *comparer) peek(p *peer) error {
 				p.end(nil)
 				return nil
 			}
-			if p.last.Number-tick <= c.opts.Rollback {
+			if p.last.Number-tick <= c.opts.Rollback && !p.trace.Dialect.Restarts {
 				c.culprit = fmt.Sprintf("%s: %s goes back from tick %d to %d", p.info.File, rec.Pos, p.last.Number, tick)
 				return errRollback
 			}
@@ -112,7 +112,7 @@ func (p *peer) epoch(n uint64) uint64 {
 // newEpoch warns that a trace starts a new epoch.
 func (c *comparer) newEpoch(p *peer, rec *Record, at Tick) {
 	p.info.Epochs++
-	if p.info.Epochs <= 3 {
+	if p.info.Epochs <= 3 && p.trace.Dialect.Match == nil {
 		c.warn("%s: %s goes back from tick %d to %d: taken for a state that was loaded, epoch %d", p.info.File, rec.Pos, p.last.Number, at.Number, at.Epoch)
 	}
 }

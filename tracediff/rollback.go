@@ -228,7 +228,7 @@ func (s *settler) find(kind FindingKind, tick uint64, r *Record) *Finding {
 
 func (s *settler) checkpoint(rec *Record) {
 	c := rec.Checkpoint
-	if s.begun && c.Tick < s.newest && s.newest-c.Tick > s.depth && s.restore == nil {
+	if s.begun && c.Tick < s.newest && (s.newest-c.Tick > s.depth || s.p.trace.Dialect.Restarts) && s.restore == nil {
 		if s.p.torn {
 			return
 		}

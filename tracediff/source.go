@@ -93,6 +93,12 @@ type Dialect struct {
 	// Epochs are the epochs of a file with several matches. Other files may have other matches. Nil means that the first
 	// is 0. Where the file goes back to an earlier tick, the next of them begins, and after the last one the next number.
 	Epochs []uint64
+	// Restarts means that the file goes back to an earlier tick only where another match begins, and never rolls back.
+	Restarts bool
+	// Match, if not nil, returns the name of the match that an epoch is, such as "match 2".
+	Match func(epoch uint64) string
+	// Part is the place of the file among the files of its peer that follow each other, from 1; 0 if ticks show it.
+	Part int
 	// Values means that sums are values from the game, not checksums of them.
 	Values bool
 	// Partial means that the sums are the values that were recognized, and others are not compared: where all are equal,
@@ -132,7 +138,9 @@ func (d *Dialect) name(t Tick) string {
 	if d.TickName != nil {
 		s = d.TickName(t.Number)
 	}
-	if t.Epoch > 0 {
+	if d.Match != nil {
+		s += " of " + d.Match(t.Epoch)
+	} else if t.Epoch > 0 {
 		s += fmt.Sprintf(" of epoch %d", t.Epoch)
 	}
 	return s
@@ -147,8 +155,9 @@ func NoTick(uint64) string { return UnknownTick }
 
 // NameOf returns the engine's own name of a tick, empty if it has none.
 func (d *Dialect) NameOf(tick uint64) string {
-	t := Tick{Number: tick}
-	if name := d.name(t); name != t.String() {
+	one, t := *d, Tick{Number: tick}
+	one.Match = nil
+	if name := one.name(t); name != t.String() {
 		return name
 	}
 	return ""

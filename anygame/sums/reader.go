@@ -48,6 +48,7 @@ type reader struct {
 	tick    uint64  // of the last line
 	any     bool
 	pass    int
+	played  int         // how often another match began
 	deepest uint64      // how many ticks a rollback went back at most, 0 if the log shows none
 	nth     map[int]int // lines of the tick by template and phase
 	around  [2]surroundings
@@ -73,6 +74,7 @@ type held struct {
 	bytes      []byte
 	key        int // template and checkpoint in it, negative for what several forms of lines have
 	pass       int
+	played     int
 	named      bool // its line names its phase
 }
 
@@ -101,6 +103,7 @@ func (r *reader) Dialect() tracediff.Dialect {
 	return tracediff.Dialect{
 		Engine: "any game", File: "log with checksums", TickName: r.pattern.tickName(), Endless: true, Lossy: true, AtPoint: true,
 		Partial: r.pattern.Seeds(), Epochs: r.pattern.epochs, Detail: tracediff.Path,
+		Restarts: r.pattern.names != nil, Match: r.pattern.matchName(), Part: r.pattern.part,
 	}
 }
 
@@ -125,7 +128,7 @@ func (r *reader) Next() (*tracediff.Record, error) {
 		}
 		if len(r.held) > 0 {
 			one := r.held[0]
-			old := r.straight || one.Event != nil || one.checkpoint.Tick+window < r.newest
+			old := r.straight || one.Event != nil || one.checkpoint.Tick+window < r.newest || one.played < r.played
 			if old || r.err != nil || len(r.held) > maxHeld {
 				r.held, r.out = r.held[1:], one
 				return &one.Record, nil
@@ -420,6 +423,11 @@ func (r *reader) scope(word string, value []byte) string {
 
 // step goes on to the tick of a line. Where the log goes back, another pass begins.
 func (r *reader) step(tick uint64) {
+	if r.pattern.names != nil && r.any && tick < r.tick {
+		r.played++
+		r.newest, r.tick = tick, tick
+		return
+	}
 	back := r.any && tick <= r.tick && r.back
 	if r.any && tick < r.tick || back {
 		if r.pass++; r.straight {
@@ -467,7 +475,7 @@ func (r *reader) hold(key int, tick uint64, p *point, scope string, phase traced
 		scope += p.scope
 	}
 	one := r.push()
-	one.key, one.pass, one.named, one.bytes = key, r.pass, named, one.bytes[:0]
+	one.key, one.pass, one.played, one.named, one.bytes = key, r.pass, r.played, named, one.bytes[:0]
 	c := &one.checkpoint // the fields that neither this reader nor those of records set stay as they are
 	c.Tick, c.Scope, c.Phase, c.Occurrence, c.Unsettled, c.Sums = tick, scope, phase, 0, false, c.Sums[:0]
 	for i := range p.sums {
@@ -480,7 +488,7 @@ func (r *reader) hold(key int, tick uint64, p *point, scope string, phase traced
 	if r.pass > 0 || key < 0 {
 		for _, before := range r.held[:len(r.held)-1] {
 			c := &before.checkpoint
-			if before.Event == nil && before.key == key && c.Tick == tick && (before.pass < r.pass || key < 0) && c.Scope == scope {
+			if before.Event == nil && before.key == key && before.played == r.played && c.Tick == tick && (before.pass < r.pass || key < 0) && c.Scope == scope {
 				c.Phase = tracediff.Predicted
 				if !bytes.Equal(before.bytes, one.bytes) && tick <= r.newest {
 					r.deepest = max(r.deepest, r.newest-tick+1)

@@ -34,7 +34,7 @@ type roles struct {
 	tickWord string
 	rivals   []string // names of columns that may be the tick
 	tickHex  bool
-	restarts bool // ticks go back by more than a rollback does
+	restarts bool // ticks go back by more than most rollbacks do
 	points   []point
 	peer     int // number of the slot, -1 if there is none
 	peerWord string
@@ -134,7 +134,7 @@ func resolve(columns []column, how choice) (roles, bool) {
 		return r, false
 	}
 	tick := &columns[r.tick]
-	r.tickHex, r.restarts = tick.figures.letters > 0, tick.figures.back > rollback
+	r.tickHex, r.restarts = tick.figures.letters > 0, tick.figures.back > fewestUnsettled
 	named := false // there is a word for a tick
 	if vocabulary.Of(tick.name) == vocabulary.Tick || shortTick(tick.name) {
 		named = true

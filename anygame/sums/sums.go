@@ -40,6 +40,8 @@ type Pattern struct {
 	rivals    []string // the names of numbers that may be the tick, if a line has several
 	restarts  bool     // ticks begin again, perhaps with another match
 	epochs    []uint64 // see [Align]
+	names     []string // of matches, by their epochs, if ticks only go back where another match begins
+	part      int      // see [Pattern.Part]
 	left      []string
 }
 

@@ -56,9 +56,12 @@ func quoted(s string) bool {
 }
 
 // Moment returns an engine's name of a moment for a sentence. It leaves plain words with a number unchanged, as in
-// "turn 12", "161431 ms" and "000adef0;0c", and also two lower-case words, as in "net frame". Other names are handled
-// as in Name.
+// "turn 12", "161431 ms" and "000adef0;0c", and also two lower-case words, as in "net frame". The match may follow, as in
+// "turn 12 of match 4f". Other names are handled as in Name.
 func Moment(s string) string {
+	if at, match, ok := strings.Cut(s, " of match "); ok && isWord(match) && Moment(at) == at {
+		return s
+	}
 	words := strings.Split(s, " ")
 	if len(words) == 2 && Columns(s) <= maxName && strings.Trim(s, " abcdefghijklmnopqrstuvwxyz") == "" {
 		return s // the number is unknown

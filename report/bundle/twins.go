@@ -47,9 +47,11 @@ func (t *Traces) merge(list []*tracediff.Trace) ([]*tracediff.Trace, error) {
 		parts[i] = append(parts[i], one)
 	}
 	for _, same := range parts {
-		kept, err := t.distinct(same)
-		if err != nil {
-			return nil, err
+		kept, err := same, error(nil)
+		if slices.ContainsFunc(same, func(one *tracediff.Trace) bool { return one.Dialect.Part == 0 }) {
+			if kept, err = t.distinct(same); err != nil {
+				return nil, err
+			}
 		}
 		if len(kept) > 1 {
 			joined, err := tracediff.Join(kept)

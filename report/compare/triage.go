@@ -318,7 +318,11 @@ func (g *gatherer) names() {
 			return g.tickName(n)
 		}
 		for _, t := range g.e.Traces {
-			if name := t.NativeName(tracediff.Tick{Number: n}); name != "" {
+			at := tracediff.Tick{Number: n}
+			if t.First != nil && t.Dialect().Match != nil {
+				at.Epoch = t.First.Tick.Epoch
+			}
+			if name := t.NativeName(at); name != "" {
 				return name
 			}
 		}

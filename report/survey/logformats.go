@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/engines/engine"
@@ -65,6 +66,16 @@ func (s *Survey) rotated(l log) bool {
 func stemOf(path string) string {
 	parts := strings.Split(filepath.Base(path), ".")
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return strings.Trim(part, "0123456789") == "" }), ".")
+}
+
+// rotation returns the number between the points of a file's name, 0 if there is none.
+func rotation(path string) (n int) {
+	for _, part := range strings.Split(filepath.Base(path), ".") {
+		if one, err := strconv.Atoi(part); err == nil {
+			n = one
+		}
+	}
+	return n
 }
 
 // one returns one format for all similar logs: each is read in its own way.

@@ -11,6 +11,7 @@ import (
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/anygame/sums"
 	"github.com/desynctool/desynctool/engines/engine/description"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -31,6 +32,7 @@ type log struct {
 	sums  *sums.Pattern     // of the trace, nil if the page has its lines
 	text  []byte            // its beginning, until all logs are known, if the pattern is vague
 	order *inputs.Pattern   // or nil
+	first string            // the begin of its first line
 }
 
 // logs takes the logs out of the groups.
@@ -63,7 +65,7 @@ func (s *Survey) logs() {
 			if i := bytes.LastIndexByte(sample, '\n'); i >= 0 && int64(len(sample)) == most {
 				sample = sample[:i+1]
 			}
-			l := log{group: g, path: path, trace: g.describedLog(sample)}
+			l := log{group: g, path: path, trace: g.describedLog(sample), first: string(sample[:min(len(sample), 32)])}
 			is, messages := isJSONLog(g.notation, sample)
 			if l.trace == nil && g.kind == description.Undescribed && g.notation != nil && !is &&
 				(!slices.Contains(lineNotations, g.notation.Name) && tabular(g.notation, sample) || g.notation.Name == "csv" && tables[g.dir] && !isLog(sample)) && !sums.IsRoster(sample) {
@@ -247,28 +249,81 @@ func (l *log) use(p *sums.Pattern) {
 
 // align finds which matches of logs with several of them are the same.
 func (s *Survey) align() {
-	if !slices.ContainsFunc(s.found, func(l log) bool { return l.sums != nil && l.sums.Restarts() }) {
+	list := s.whole()
+	if !slices.ContainsFunc(list, func(parts []*log) bool {
+		return len(parts) > 1 || slices.ContainsFunc(parts, func(l *log) bool { return l.sums.Restarts() })
+	}) {
 		return
 	}
-	var list []*log
 	var samples []sums.Sample
+	for _, parts := range list {
+		one := sums.Sample{Pattern: parts[0].sums}
+		for _, l := range parts {
+			most := s.sampleOf(l.path)
+			if len(parts) > 1 {
+				most = learnLen
+			}
+			text, err := s.read(l.path, most)
+			if err != nil || int64(len(one.Text)+len(text)) >= learnLen {
+				return
+			}
+			one.Text = append(one.Text, text...)
+		}
+		samples = append(samples, one)
+	}
+	if !sums.Align(samples) {
+		return
+	}
+	for i, parts := range list {
+		for n, l := range parts {
+			if pattern := samples[i].Pattern; len(parts) > 1 {
+				l.use(l.sums.Part(n+1, pattern))
+			} else if pattern != l.sums {
+				l.use(pattern)
+			}
+		}
+	}
+}
+
+// whole returns the logs with checksums, and of rotated ones the parts in their order.
+func (s *Survey) whole() (out [][]*log) {
+	folders := map[string]int{} // of parts
 	for i := range s.found {
 		l := &s.found[i]
-		if l.sums == nil || l.trace.Peers != nil {
-			continue
-		}
-		text, err := s.read(l.path, s.sampleOf(l.path))
-		if err != nil {
-			return
-		}
-		list, samples = append(list, l), append(samples, sums.Sample{Pattern: l.sums, Text: text})
-	}
-	sums.Align(samples)
-	for i, l := range list {
-		if samples[i].Pattern != l.sums {
-			l.use(samples[i].Pattern)
+		switch {
+		case l.sums == nil || l.trace.Peers != nil:
+		case !s.rotated(*l):
+			out = append(out, []*log{l})
+		default:
+			n, ok := folders[l.group.dir]
+			if !ok {
+				n = len(out)
+				folders[l.group.dir], out = n, append(out, nil)
+			}
+			out[n] = append(out[n], l)
 		}
 	}
+	for _, parts := range out {
+		lists.SortStable(parts, func(a, b *log) int { return rotation(b.path) - rotation(a.path) })
+		if n := len(parts); n > 1 && later(parts[0].first, parts[n-1].first) { // the highest number is the last one
+			slices.Reverse(parts)
+		}
+	}
+	return out
+}
+
+// later reports whether a line begins with a later time than another one.
+func later(a, b string) bool {
+	digits := func(text string) string {
+		return strings.Map(func(c rune) rune {
+			if c >= '0' && c <= '9' {
+				return '0'
+			}
+			return c
+		}, text)
+	}
+	n := min(len(a), len(b), len("2006-01-02 15:04:05"))
+	return n > 0 && a[0] >= '0' && a[0] <= '9' && digits(a[:n]) == digits(b[:n]) && a[:n] > b[:n]
 }
 
 // lineNotations are the notations that lines of a log may resemble.
