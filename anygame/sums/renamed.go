@@ -86,7 +86,7 @@ func learnRenamed(lines [][]byte, how choice) (form lineForm, found []template) 
 	}
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(values)), func(name string) bool {
 		f := figuresOf(values[name])
-		return len(values[name]) < fewestGrown || !f.regular || f.falls > 0 || f.letters > 0 || !f.isTick(len(values[name]))
+		return len(values[name]) < fewestGrown || !f.regular || 8*f.falls > f.rises || f.letters > 0 || !f.isTick(len(values[name]))
 	})
 	lists.SortStable(names, func(a, b string) int {
 		return cmp.Or(len(values[b])-len(values[a]), distance(a)-distance(b))

@@ -52,6 +52,8 @@ func (s *Survey) logs() {
 			return false
 		}
 		found := false
+		before := len(s.found)
+		var missed []log // whose lines show less than those of others
 		for i, base := range g.bases {
 			if looked++; looked > mostLogs || i > 0 && !found && g.kind == description.Undescribed {
 				break
@@ -79,10 +81,21 @@ func (s *Survey) logs() {
 			if l.trace != nil || l.order != nil {
 				s.found = append(s.found, l)
 				found = true
-			} else if messages && g.kind == description.Undescribed {
-				g.notation = nil
-			} else if g.kind != description.Undescribed {
+			} else if g.kind == description.Undescribed {
+				if messages {
+					g.notation = nil
+				}
+				l.text = sample[:min(len(sample), vagueLen)]
+				missed = append(missed, l)
+			} else {
 				s.notes = append(s.notes, fmt.Sprintf("%s: described as %s, and nothing in it is read", path, g.kind))
+			}
+		}
+		for _, l := range missed {
+			if i := slices.IndexFunc(s.found[before:], func(o log) bool { return o.sums != nil && o.trace.Sniff(l.text) }); i >= 0 {
+				trace := *s.found[before+i].trace
+				l.sums, l.trace, l.text = s.found[before+i].sums, &trace, nil
+				s.found = append(s.found, l)
 			}
 		}
 		if g.notation == nil && !found {
