@@ -108,3 +108,40 @@ func TestCrowded(t *testing.T) {
 		}
 	}
 }
+
+// TestOneTickBack: a rollback by one tick simulates that tick again, and is no second checksum of it. Confirmed checksums that
+// always differ from a tick on are never equal again.
+func TestOneTickBack(t *testing.T) {
+	log := func(machine uint32, every int) string {
+		var out strings.Builder
+		for tick := 1; tick <= 120; tick++ {
+			sum := uint32(tick*tick*7919) * 2654435761
+			if tick >= 40 {
+				sum ^= machine
+			}
+			if tick%every == 0 {
+				fmt.Fprintf(&out, "sim: step{tick=%d} predicted=true crc=%08x\nnet: wrong guess, rollback to %d\nsim: again{tick=%d} crc=%08x\n", tick, sum^77, tick-1, tick, sum)
+			} else {
+				fmt.Fprintf(&out, "sim: step{tick=%d} predicted=true crc=%08x\n", tick, sum)
+			}
+			fmt.Fprintf(&out, "sync: confirmed tick=%d crc=%08x\n", tick, sum)
+		}
+		return out.String()
+	}
+	var traces []*tracediff.Trace
+	for machine, every := range []int{5, 7} {
+		text := []byte(log(uint32(machine)<<9, every))
+		p := sums.Learn(text, "x")
+		if p == nil {
+			t.Fatal("nothing is learned")
+		}
+		traces = append(traces, openLog(t, t.TempDir(), text, p.Format()))
+	}
+	r, err := tracediff.Compare(traces, tracediff.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.First == nil || r.First.Tick.Number != 40 || len(r.Partings) != 1 || r.Partings[0].HasAgain {
+		t.Errorf("%v, %+v", r.First, r.Partings)
+	}
+}

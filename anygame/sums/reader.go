@@ -435,7 +435,7 @@ func (r *reader) step(tick uint64) {
 			return
 		}
 	}
-	if back && tick < r.tick && r.newest-tick <= window {
+	if back && r.newest-tick <= window {
 		one := r.push()
 		one.event = tracediff.Event{Kind: tracediff.Restore, Tick: tick, Other: r.tick + 1}
 		one.Record = tracediff.Record{Pos: engine.PositionOf(r.lines), Event: &one.event}
