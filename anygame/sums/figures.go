@@ -131,6 +131,13 @@ func (f *figures) isTick(rows int) bool {
 	return f.letters == 0 || f.prefixed == f.integers || f.short == f.long && f.long >= 6 && f.long <= 16
 }
 
+// isLate reports whether values can be ticks of several peers, each of which may be late.
+func (f *figures) isLate(rows int) bool {
+	one := *f
+	one.falls = 0
+	return one.isTick(rows) && f.back <= window && f.rises > 0
+}
+
 // scattered reports whether a hash function may have computed the values: without order, mostly different, and mostly
 // of so many digits.
 func (f *figures) scattered(rows, ticks, hex, decimal int) bool {

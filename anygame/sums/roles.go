@@ -129,7 +129,7 @@ func resolve(columns []column, how choice) (roles, bool) {
 	for i := range columns {
 		columns[i].figures = figuresOf(columns[i].values)
 	}
-	r.tick, r.rivals = findTick(columns, rows, how.tick)
+	r.tick, r.rivals = findTick(columns, rows, how)
 	if r.tick < 0 {
 		return r, false
 	}
@@ -219,9 +219,8 @@ func lend(columns []column, tick int) {
 	}
 }
 
-// findTick returns the number of the column with ticks, -1 if there is none, and the names of all that it may be. Wanted is
-// one of them.
-func findTick(columns []column, rows int, wanted string) (tick int, rivals []string) {
+// findTick returns the number of the column with ticks, -1 if there is none, and the names of all that it may be.
+func findTick(columns []column, rows int, how choice) (tick int, rivals []string) {
 	firstSum := len(columns)
 	for i := range columns {
 		if vocabulary.Of(columns[i].name) == vocabulary.Sum {
@@ -231,7 +230,7 @@ func findTick(columns []column, rows int, wanted string) (tick int, rivals []str
 	var list []int
 	for i := range columns {
 		c := &columns[i]
-		if !c.unit && vocabulary.Of(c.name) == vocabulary.Tick && c.figures.isTick(rows) {
+		if !c.unit && vocabulary.Of(c.name) == vocabulary.Tick && (c.figures.isTick(rows) || how.alone && c.figures.isLate(rows)) {
 			list = append(list, i)
 		}
 	}
@@ -261,7 +260,7 @@ func findTick(columns []column, rows int, wanted string) (tick int, rivals []str
 	tick = -1
 	for n, i := range list {
 		name := cmp.Or(strings.TrimSpace(columns[i].qualifier+" "+columns[i].name), "#"+strconv.Itoa(n))
-		if rivals = append(rivals, name); n == 0 || name == wanted {
+		if rivals = append(rivals, name); n == 0 || name == how.tick {
 			tick = i
 		}
 	}

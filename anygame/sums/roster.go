@@ -19,13 +19,14 @@ import (
 //
 // It reads such a line as one line for each peer: "tick=120 peer=alice sum=9f3c5d1c".
 type roster struct {
-	inner  lineForm // or nil
-	tick   string   // the key of ticks
-	peers  map[string]bool
-	after  bool // the name of a peer follows its checksum
-	places bool // peers have no names, only places
-	hex    bool // all checksums have letters
-	scoped bool // a tick has lines for parts of the state, whose names precede the peers
+	relayed *relayed // nil if each line has the checksums of all peers
+	inner   lineForm // or nil
+	tick    string   // the key of ticks
+	peers   map[string]bool
+	after   bool // the name of a peer follows its checksum
+	places  bool // peers have no names, only places
+	hex     bool // all checksums have letters
+	scoped  bool // a tick has lines for parts of the state, whose names precede the peers
 
 	atoms []atom
 	found []entry
@@ -49,6 +50,9 @@ type entry struct {
 const fewestAlike = 3
 
 func (r *roster) fork() lineForm {
+	if r.relayed != nil {
+		return &roster{relayed: &relayed{lines: r.relayed.lines, key: r.relayed.key, scoped: r.relayed.scoped}}
+	}
 	one := &roster{tick: r.tick, peers: r.peers, after: r.after, places: r.places, scoped: r.scoped}
 	if r.inner != nil {
 		one.inner = r.inner.fork()
@@ -58,6 +62,10 @@ func (r *roster) fork() lineForm {
 
 // line returns the line of the first peer, and [roster.more] those of the others.
 func (r *roster) line(line []byte) []byte {
+	if r.relayed != nil {
+		r.lines = r.relayed.roster(line)
+		return r.more()
+	}
 	tick, list := r.read(line)
 	list = slices.DeleteFunc(list, func(e entry) bool { return !r.peers[e.key] })
 	if r.lines = r.lines[:0]; len(tick) == 0 || len(list) < 2 {

@@ -56,12 +56,12 @@ type lineForm interface {
 func Learn(sample []byte, name string) *Pattern { return learn(sample, choice{}) }
 
 // LearnAlone is Learn for the only log of a session. It is a log of several peers if it has the checksums of the peer that
-// writes it and of other peers for one tick, on one line or on several: tick=100 local=5f3a91c7 remote=5f3a91c7. It is nil
-// for other logs.
+// writes it and of other peers for one tick, on one line or on several: tick=100 local=5f3a91c7 remote=5f3a91c7. So is one in
+// which a field names the peer. It is nil for other logs.
 func LearnAlone(sample []byte) *Pattern {
 	p := learn(sample, choice{alone: true})
-	if p == nil || !p.peers {
-		return nil
+	if p != nil && !p.peers {
+		p = learnRelayed(sample, p)
 	}
 	return p
 }
