@@ -3,6 +3,7 @@ package sums
 import (
 	"bytes"
 	"cmp"
+	"encoding/hex"
 	"io"
 	"maps"
 	"reflect"
@@ -503,6 +504,12 @@ func (r *reader) hold(key int, tick uint64, p *point, scope string, phase traced
 func (s *sum) append(to, value []byte, number whole) []byte {
 	if !number.letters && !s.hex || value[0] == '-' {
 		return append(to, value...)
+	}
+	if s.text > 0 && len(number.digits) == s.text {
+		text, err := hex.AppendDecode(to, number.digits)
+		if err == nil && !bytes.ContainsFunc(text[len(to):], func(c rune) bool { return c >= 0x80 || !isCode(byte(c)) }) {
+			return text
+		}
 	}
 	to = append(to, "0x"...)
 	for _, c := range number.digits {

@@ -62,6 +62,7 @@ type sum struct {
 	name string
 	word string // of the log
 	hex  bool
+	text int  // so many digits are the bytes of a text, see [encoded]
 	shy  bool // only its form makes it one, next to others. See [Confirm].
 }
 

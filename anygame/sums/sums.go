@@ -77,7 +77,10 @@ func learn(sample []byte, how choice) *Pattern {
 		return nil
 	}
 	lines := linesOf(sample)
-	form, list := learnRoster(lines, how)
+	form, list := learnEncoded(lines, how)
+	if len(list) == 0 {
+		form, list = learnRoster(lines, how)
+	}
 	if len(list) == 0 {
 		form, list = learnRecords(lines, how)
 	}

@@ -357,6 +357,19 @@ var logs = []struct{ name, log, want, title string }{
 		"seq=7 crc=9f3acc01\nseq=8 crc=1f3acc01\nseq=9 crc=7f3acc01\nseq=10 crc=00000001\nseq=11 crc=5f3acc01\n", "", "",
 	},
 	{
+		"checksums in base 64",
+		"12:00:01 net.ts:131 [sync] step 5 digest 8x8uBbTk4isc (rng hash q0eusXsEbGhc)\n12:00:01 chat: <zed> nice digest\n" +
+			"12:00:02 net.ts:131 [sync] step 10 digest BwbJHILGU+Dn (rng hash whJXC7hGYw5x)\n12:00:03 net.ts:131 [sync] step 15 digest Anbu/ScpugzN (rng hash 9yYGafo/tWWs)\n" +
+			"12:00:04 net.ts:131 [sync] step 20 digest 0123456789ab (rng hash +QOX7DIFst59)\n",
+		"tick=5 sum=8x8uBbTk4isc sum.hash=q0eusXsEbGhc\ntick=10 sum=BwbJHILGU+Dn sum.hash=whJXC7hGYw5x\n" +
+			"tick=15 sum=Anbu/ScpugzN sum.hash=9yYGafo/tWWs\ntick=20 sum=0123456789ab sum.hash=+QOX7DIFst59\n", "",
+	},
+	{
+		"the same in JSON",
+		"{\"step\":5,\"digest\":\"8x8uBbTk4isc\"}\n{\"step\":10,\"digest\":\"BwbJHILGU+Dn\"}\n{\"step\":15,\"digest\":\"Anbu/ScpugzN\"}\n",
+		"tick=5 sum=8x8uBbTk4isc\ntick=10 sum=BwbJHILGU+Dn\ntick=15 sum=Anbu/ScpugzN\n", "",
+	},
+	{
 		"numbers below zero",
 		"tick 1: hash -1062276210\ntick 2: hash 1062276211\ntick 3: hash -62276212\n",
 		"tick=1 sum=-1062276210\ntick=2 sum=1062276211\ntick=3 sum=-62276212\n", "",
