@@ -218,7 +218,7 @@ func (m *message) tickAfter(i int, name string) {
 	}
 	weak := i > 0 && (settled.has(m.units[i-1].text) || u.joined && oneOf(m.units[i-1].text, "other|their|remote|target|highest|best|peer")) ||
 		i > 1 && settled.has(m.units[i-2].text) && m.units[i-1].kind == word
-	if weak && u.joined && m.units[i-1].text == "current" && oneOf(u.text, blockWords) { // beside otherHeight
+	if weak && u.joined && m.units[i-1].text == "current" && oneOf(u.text, blockWords) { // next to otherHeight
 		weak = false
 	}
 	m.ticks = append(m.ticks, tickAt{n, name, i, weak})

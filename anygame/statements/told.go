@@ -58,10 +58,10 @@ type post struct {
 	contrast map[tracediff.Position]bool
 }
 
-// images are pictures in Markdown, whose names are no sentences.
+// images are pictures in Markdown. Their names are no sentences.
 var images = lazyregexp.New(`!\[[^\]]*\]\([^)]*\)`)
 
-// links are addresses of what may be evidence: files with such names, and what is shared.
+// links are addresses of possible evidence: files with such names, and shared files.
 var links = lazyregexp.New(`https?://[^\s()<>"\]]+\.(?:zip|7z|rar|tgz|tar\.[gx]z|gz|log|txt|rep|replay|sav|save|json|csv)\b|` +
 	`https?://(?:drive\.google|www\.dropbox|dropbox|mega|www\.mediafire|pastebin|gist\.github|paste\.[a-z]+|1drv|we\.tl|transfer|fromsmash|hastebin)\.[^\s()<>"\]]+`)
 
@@ -217,7 +217,7 @@ func (p *post) pairs() {
 			s = l.loose()
 		}
 		if next := p.after(i); s == nil && next != nil && len(p.told) > 0 {
-			s = l.beside(next)
+			s = l.sideBySide(next)
 			if _, of := l.talk(0); s == nil && of {
 				s = l.heads(next, p.after(i+1))
 			}
@@ -232,7 +232,7 @@ func (p *post) pairs() {
 	}
 }
 
-// differing are words of a line whose two values were to be equal.
+// differing are words of a line with two values that were to be equal.
 const differing = "mismatch|mismatched|differs|differ|diverged|diverges"
 
 // after returns the next line, or the one after it if that is empty; nil if there is none.
@@ -286,7 +286,7 @@ func (m *message) loose() *statement {
 	return s
 }
 
-// subjectBefore returns what the values of a message are, by the word before one for a mismatch, or by the identifier before
+// subjectBefore returns the name of the values of a message: the word before one for a mismatch, or the identifier before
 // the first value: ticks mismatch; vel.x bit patterns be29dcf0.
 func (m *message) subjectBefore(first string) string {
 	if k := m.wordAt(differing); k > 0 && m.units[k-1].kind == word && !(nouns | prosaic).has(m.units[k-1].text) {
@@ -310,8 +310,8 @@ func (m *message) subjectBefore(first string) string {
 	return ""
 }
 
-// beside returns the values of two lines of one shape, the lines of two sides: Local hash: 87, Remote hash: 88; Seed 1: 5, Seed 2: 6.
-func (m *message) beside(next *message) *statement {
+// sideBySide returns the values of two lines of one shape, the lines of two sides: Local hash: 87, Remote hash: 88; Seed 1: 5, Seed 2: 6.
+func (m *message) sideBySide(next *message) *statement {
 	a, b := m.labelled(), next.labelled()
 	if a == nil || b == nil || a.of != b.of || a.side == b.side || a.kind != b.kind || len(a.values) != len(b.values) || len(a.values) == 0 || !slices.Equal(a.names, b.names) {
 		return nil

@@ -79,7 +79,7 @@ func TestToldLimits(t *testing.T) {
 	}
 }
 
-// TestToldLinks names what a text links to and lacks.
+// TestToldLinks names the files that a text links to.
 func TestToldLinks(t *testing.T) {
 	for text, want := range map[string]string{
 		"A desync, see [logs.zip](https://github.com/a/b/files/1/logs.zip) and https://pastebin.com/md2VWphi.": "what it links to is not here: " +
