@@ -18,8 +18,8 @@ const thrown = "Exception of type "
 // owns reports whether a message is the program's own, from the text before it on its line: times, levels, names of
 // modules, places in source code, and the engine's own prefixes. A line of a chat has a player's name there.
 func (e *Grammar) owns(lead []byte) bool {
-	target := false                      // a word with a colon after a level names what logs
-	lead = bytes.TrimLeft(lead, " \t|>") // a person may quote the lines of a log
+	target := false                       // a word with a colon after a level names what logs
+	lead = bytes.TrimLeft(lead, " \t|>`") // a person may quote the lines of a log
 	for {
 		lead = bytes.TrimLeft(lead, " \t|")
 		if len(lead) == 0 {
