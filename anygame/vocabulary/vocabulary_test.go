@@ -13,7 +13,7 @@ func TestOf(t *testing.T) {
 		vocabulary.Sum:     "hash checksum CRC crc32 sha256 md5 stateHash sync_hash frame_checksum fnv1a xxh64 syncChecksum statehash StateHash64 Prüfsummen ХЕШ",
 		vocabulary.WeakSum: "sync rng random_state rngState sum",
 		vocabulary.Player:  "player player_id peer clientNumber Slot",
-		vocabulary.Measure: "frame_time tickRate hash_size ms ping player_count uuid ptr hashCount",
+		vocabulary.Measure: "frame_time tickRate hash_size ms ping player_count uuid ptr hashCount req requestNonce trace_span",
 		vocabulary.Other:   "units gold physics x players hashes",
 	} {
 		for _, name := range strings.Fields(names) {
