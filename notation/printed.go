@@ -273,7 +273,7 @@ var (
 
 // plain masks a text without quotes, as Java, Kotlin and C# print the texts of their records and lists: zone=Europe/Oslo, name=Frost, the Cold
 func (c *canonicalizer) plain() {
-	const longest = 4096
+	const longest = 1024
 	for c.at < len(c.text) && c.text[c.at] == ' ' {
 		c.at++
 	}
@@ -300,7 +300,7 @@ scan:
 				return
 			}
 			break scan
-		case len(open) == 0 && top.plain && b == ',', len(open) == 0 && nextName.Match(text[end:min(len(text), end+maxBegin)]):
+		case len(open) == 0 && top.plain && b == ',', len(open) == 0 && (b == ',' || b == ';') && nextName.Match(text[end:min(len(text), end+maxBegin)]):
 			break scan
 		case b == '(' || b == '[' || b == '{':
 			if top.closes == '}' {
