@@ -33,6 +33,9 @@ func isOdd(t template) bool {
 // take takes a line.
 func (r *reader) take(raw []byte) {
 	if !r.plain {
+		if r.pattern.rooms != nil {
+			r.within = r.pattern.rooms.of(plain(raw))
+		}
 		r.match(r.text(raw))
 		if list, ok := r.form.(*roster); ok {
 			for line := list.more(); line != nil; line = list.more() {

@@ -50,6 +50,7 @@ type reader struct {
 	any     bool
 	pass    int
 	played  int         // how often another match began
+	within  string      // the match of the line, if the log has several at once
 	deepest uint64      // how many ticks a rollback went back at most, 0 if the log shows none
 	nth     map[int]int // lines of the tick by template and phase
 	around  [2]surroundings
@@ -93,7 +94,7 @@ func newReader(p *Pattern, r io.Reader, name string, peer int) *reader {
 	}
 	out.around[0].pass = unknown
 	out.around[0].passes = slices.ContainsFunc(p.templates, func(t template) bool { return t.passes })
-	out.plain = p.form == nil && !slices.ContainsFunc(p.templates, isOdd)
+	out.plain = p.form == nil && p.rooms == nil && !slices.ContainsFunc(p.templates, isOdd)
 	return out
 }
 
@@ -350,6 +351,9 @@ func (r *reader) points(n int, phase tracediff.Phase) bool {
 		if r.nth[alike]++; r.nth[alike] > 1 {
 			scope = "#" + strconv.Itoa(r.nth[alike])
 		}
+	}
+	if r.within != "" {
+		scope = strings.TrimSuffix(r.within+"."+scope, ".")
 	}
 	for i := range roles.points {
 		key := n*maxSlots + i

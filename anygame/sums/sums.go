@@ -42,6 +42,7 @@ type Pattern struct {
 	epochs    []uint64 // see [Align]
 	names     []string // of matches, by their epochs, if ticks only go back where another match begins
 	part      int      // see [Pattern.Part]
+	rooms     *rooms   // see [Divide], nil for a log of one match
 	left      []string
 }
 

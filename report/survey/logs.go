@@ -242,15 +242,19 @@ func (s *Survey) values(others []*group) {
 
 // alone reads the only log as the log of several peers, if it is one.
 func (s *Survey) alone(l *log) {
-	if l.sums == nil || l.trace.Peers != nil || l.group.kind != description.Undescribed {
+	if l.sums == nil || l.group.kind != description.Undescribed {
 		return
 	}
 	sample, err := s.read(l.path, s.sampleOf(l.path))
 	if err != nil {
 		return
 	}
-	if p := sums.LearnAlone(sample); p != nil {
-		l.use(p)
+	one := sums.Sample{Pattern: l.sums, Text: sample}
+	if l.trace.Peers == nil {
+		one.Pattern = sums.LearnAlone(sample)
+	}
+	if one.Pattern != nil {
+		l.use(sums.Divide([]sums.Sample{one})[0].Pattern)
 	}
 }
 
