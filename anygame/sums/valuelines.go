@@ -295,9 +295,9 @@ func findTicked(logs [][]byte) map[string]int {
 	return out
 }
 
-// journal finds what syslog, journalctl and Unreal put before a line: Dec 30 23:41:02 host game[411]: or <14>1 TIME HOST game
-// 411 - - or [2026.01.14-20.41.06:660][129]
-var journal = lazyregexp.New(`^(\[[\d.]+-[\d.]+:\d+\]\[ *\d+\]|<\d+>1 (\S+ ){5}(- ?|\[[^\]]*\] ?)|(<\d+>)?([A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) \S+ [^\s:]+(\[\d+\]|@[^\s:]*)?: *)`)
+// journal finds what syslog, journalctl, the kernel and Unreal put before a line: Dec 30 23:41:02 host game[411]: or <14>1 TIME
+// HOST game 411 - - or [   12.345678] or [2026.01.14-20.41.06:660][129]
+var journal = lazyregexp.New(`^(\[ *\d+\.\d{3,}\] *|\[[\d.]+-[\d.]+:\d+\]\[ *\d+\]|<\d+>1 (\S+ ){5}(- ?|\[[^\]]*\] ?)|(<\d+>)?([A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) \S+ [^\s:]+(\[\d+\]|@[^\s:]*)?: *)`)
 
 // maxJournal is how many bytes that has at most.
 const maxJournal = 256
@@ -317,7 +317,7 @@ func withoutPlace(line []byte) []byte {
 			break
 		}
 		word := line[from:end]
-		time := isTime(word) || len(word) > 4 && strings.IndexByte("IWEF", word[0]) >= 0 && isWhole(word[1:])
+		time := isTime(word) || isStamp(word) || len(word) > 4 && strings.IndexByte("IWEF", word[0]) >= 0 && isWhole(word[1:])
 		head := time || isSource(word) || isLevel(word, timed)
 		timed = timed || time
 		for end < len(line) && (line[end] == ' ' || line[end] == '|') {
@@ -380,6 +380,20 @@ func isTime(word []byte) bool {
 		}
 	}
 	return marks >= 2
+}
+
+// isStamp reports whether a word is the time since 1970 or, in brackets, since a start: [1690000013.059287], 1690000013059, [12.345]
+func isStamp(word []byte) bool {
+	const second, millisecond, fraction = 10, 13, 3 // digits
+	inner := bytes.Trim(word, "[]")
+	whole, rest, point := bytes.Cut(inner, []byte("."))
+	switch {
+	case !isWhole(whole) || point && (!isWhole(rest) || len(rest) < fraction):
+		return false
+	case whole[0] == '1' && (len(whole) == second || len(whole) == millisecond):
+		return point || len(inner) < len(word) || len(whole) == millisecond
+	}
+	return point && len(inner)+2 == len(word)
 }
 
 // isSource reports whether a word is a place in source code: main.js:88:12

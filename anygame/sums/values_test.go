@@ -395,6 +395,15 @@ func TestLibraryHeads(t *testing.T) {
 		"unreal": func(time string, r *rand.Rand) string {
 			return fmt.Sprintf("[2026.04.01-12.00.00:123][%3d]LogSim: ", r.IntN(999))
 		},
+		"rcl": func(_ string, r *rand.Rand) string {
+			return fmt.Sprintf("[DEBUG] [%d.%06d] [cogs]: ", 1720000000+r.IntN(900), r.IntN(1000000))
+		},
+		"uptime": func(_ string, r *rand.Rand) string {
+			return fmt.Sprintf("[%5d.%06d] cogs: ", r.IntN(900), r.IntN(1000000))
+		},
+		"milliseconds": func(_ string, r *rand.Rand) string {
+			return fmt.Sprintf("%d INFO cogs: ", 1720000000000+r.IntN(90000))
+		},
 		"json": nil,
 	}
 	for name, head := range heads {
