@@ -89,7 +89,7 @@ func (l *valuedLines) take(line []byte) bool {
 		}
 	}
 	p.line = withoutPlace(line[:min(len(line), maxLine)])
-	p.tokens, p.names, p.peer = tokens(p.line, p.tokens[:0]), p.names[:0], -1
+	p.tokens, p.names, p.peer = quoted(p.line, tokens(p.line, p.tokens[:0])), p.names[:0], -1
 	for i, t := range p.tokens {
 		if p.names = append(p.names, name{from: -1, qualifier: -1}); t.kind == number {
 			p.names[i] = p.member(p.nameOf(i))
@@ -109,7 +109,7 @@ func (l *valuedLines) take(line []byte) bool {
 		case t.kind == number:
 			name = p.nameText(p.names[i])
 			kind := l.kindOf(name)
-			short := l.ticks.short && shortTick(name) && p.line[t.from-1] == '='
+			short := l.ticks.short && shortTick(name) && p.line[t.from-1] == '=' || name != "" && name == l.ticks.word
 			if tick, err := strconv.ParseUint(string(text), 10, 63); err == nil && (kind.meaning == vocabulary.Tick || short) && !p.hasUnit(i) && own == 0 {
 				own, l.key = tick+1, append(l.key, 0)
 				if !short {
@@ -125,7 +125,7 @@ func (l *valuedLines) take(line []byte) bool {
 				name = ""
 			}
 			counts = counts || name != ""
-		case p.free[i]:
+		case p.free[i] || t.kind == label:
 			name = cmp.Or(p.wordBefore(i), name)
 		default:
 			if t.kind != blank {
@@ -174,6 +174,28 @@ func (l *valuedLines) thing(place int) string {
 		text = name + " " + text
 	}
 	return text[max(0, len(text)-maxScope):]
+}
+
+// quoted makes one token of several words in quotes, as names of things are: mob "a grey wolf"
+func quoted(line []byte, list []token) []token {
+	const longest = 48
+	out, open := list[:0], -1
+	for _, t := range list {
+		if out = append(out, t); t.kind == number || t.kind == literal && strings.IndexByte(`"-'.`, line[t.from]) < 0 {
+			open = -1
+		}
+		if t.kind != literal || line[t.from] != '"' {
+			continue
+		}
+		from := open + 1
+		if last := len(out) - 1; open >= 0 && last-from > 1 && t.from-out[from].from <= longest && (t.to == len(line) || isBlank(line[t.to]) || strings.IndexByte(",;)]}", line[t.to]) >= 0) {
+			out[from].kind, out[from].to = label, t.from
+			out, open = append(out[:from+1], t), -1
+		} else {
+			open = last
+		}
+	}
+	return out
 }
 
 // before returns the last token up to one that is no blank, -1 if there is none.
@@ -237,13 +259,17 @@ func (b *between) take(text []byte, tick uint64) {
 }
 
 // ticksOf finds out how the lines of logs show their ticks.
-func ticksOf(logs [][]byte) ticks {
+func ticksOf(logs [][]byte, named []Sample) ticks {
 	words := func(text []byte) bool {
 		l := valuedLines{}
 		return slices.ContainsFunc(linesOf(text), func(line []byte) bool { return l.take(line) && l.own })
 	}
 	if !slices.ContainsFunc(logs, words) {
-		return ticks{short: true}
+		out := ticks{short: true}
+		for _, log := range named {
+			out.word = cmp.Or(out.word, log.Pattern.templates[0].roles.tickWord)
+		}
+		return out
 	}
 	return ticks{places: findTicked(logs)}
 }

@@ -48,6 +48,7 @@ func (v *Values) Deny(logs []Sample) bool {
 // ticks is how lines without a word for a tick show it.
 type ticks struct {
 	short  bool           // a letter is the word, t=30: no line has another one
+	word   string         // a name that the checksums of the logs show to be a tick, hb 12
 	places map[string]int // of the ticks on lines that have no word for them, by their texts without values
 }
 
@@ -69,13 +70,13 @@ const (
 	maxScope       = 48 // bytes of the names of values that are the name of a line
 )
 
-// LearnValues returns the lines of the beginnings of logs, nil if there are none. A value counts in a place in which it
+// LearnValues returns the lines of the beginnings of logs, nil if there are none. Named are the logs with checksums among them. A value counts in a place in which it
 // changes often, not only up as counters do, and is equal in all logs until it differs again and again; and so does
 // another value of such a line, also one that hardly changes, if it differs to the end. Ticks that go back, as in a game with
 // rollback, show no values.
-func LearnValues(logs [][]byte) *Values {
+func LearnValues(logs [][]byte, named ...Sample) *Values {
 	var all []map[string]*valued
-	v := &Values{lines: map[string]*valued{}, ticks: ticksOf(logs)}
+	v := &Values{lines: map[string]*valued{}, ticks: ticksOf(logs, named)}
 	for _, text := range logs {
 		l, lines := valuedLines{ticks: v.ticks}, map[string]*valued{}
 		for _, line := range linesOf(text) {
@@ -202,7 +203,12 @@ func (v *valued) differs(other *valued, place int) bool {
 	from, to := max(v.ticks[0], other.ticks[0]), min(v.ticks[len(v.ticks)-1], other.ticks[len(other.ticks)-1])
 	a, b := v.within(from, to), other.within(from, to)
 	n := min(a[1]-a[0], b[1]-b[0])
-	return n > 0 && !bytes.Equal(v.values[a[1]-1][place], other.values[b[1]-1][place])
+	for i := 1; i <= n && v.ticks[a[1]-i] == v.ticks[a[1]-1] && other.ticks[b[1]-i] == v.ticks[a[1]-1]; i++ {
+		if !bytes.Equal(v.values[a[1]-i][place], other.values[b[1]-i][place]) {
+			return true
+		}
+	}
+	return false
 }
 
 // within returns where the lines of some ticks begin and end.

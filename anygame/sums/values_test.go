@@ -363,6 +363,52 @@ func TestDeny(t *testing.T) {
 	}
 }
 
+// TestQuotedThings: values that differ to the end are found beside a generator whose state is equal, also if only its lines show
+// what the tick is. Names of several words are things.
+func TestQuotedThings(t *testing.T) {
+	names := []string{"the old miller", "Brother Anselm", "a night-watch dog"}
+	log := func(own uint64, bad int) string {
+		var out strings.Builder
+		dice, machine := rand.New(rand.NewPCG(8, 9)), rand.New(rand.NewPCG(own, 1))
+		coins := []int{10, 10, 10}
+		for pulse := 1; pulse <= 120; pulse++ {
+			fmt.Fprintf(&out, "Mar  4 11:%02d:%02d vale%d game[%d]: pu %d dice rolled=%d state=%08x\n", pulse/60, pulse%60, own, 400+own, pulse, pulse*7, dice.Uint32())
+			for n, name := range names {
+				if coins[n] += dice.IntN(4); pulse == bad && n == 1 {
+					coins[n] += 100
+				}
+				fmt.Fprintf(&out, "Mar  4 11:%02d:%02d vale%d game[%d]: pu %d npc \"%s\" stamina %d coins %d\n", pulse/60, pulse%60, own, 400+own, pulse, name, 30+dice.IntN(9), coins[n])
+			}
+			if machine.IntN(6) == 0 {
+				fmt.Fprintf(&out, "Mar  4 11:%02d:%02d vale%d game[%d]: login from 10.0.0.%d\n", pulse/60, pulse%60, own, 400+own, machine.IntN(200))
+			}
+		}
+		return out.String()
+	}
+	for bad, want := range map[int]bool{70: true, 999: false} {
+		texts := [][]byte{[]byte(log(1, 999)), []byte(log(2, bad)), []byte(log(3, 999))}
+		var samples []sums.Sample
+		for _, text := range texts {
+			samples = append(samples, sums.Sample{Pattern: sums.Learn(text, "x"), Text: text})
+		}
+		v := sums.LearnValues(texts, samples...)
+		if v == nil || v.Deny(samples) != want {
+			t.Fatalf("%d: %+v", bad, v)
+		}
+		var traces []*tracediff.Trace
+		for _, text := range texts {
+			traces = append(traces, openLog(t, t.TempDir(), text, v.Format()))
+		}
+		r, err := tracediff.Compare(traces, tracediff.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (r.First != nil) != want || want && (r.First.Tick.Number != 70 || !strings.HasSuffix(r.First.Scope, "npc Brother Anselm")) {
+			t.Errorf("%d: %+v", bad, r.First)
+		}
+	}
+}
+
 // TestLibraryHeads: what logging libraries write before a message, and their members of JSON Lines, are neither values nor things
 // of the game.
 func TestLibraryHeads(t *testing.T) {

@@ -223,7 +223,7 @@ func (s *Survey) values(others []*group) {
 			named = append(named, sums.Sample{Pattern: l.sums, Text: text})
 		}
 	}
-	found := sums.LearnValues(texts)
+	found := sums.LearnValues(texts, named...)
 	if found == nil || !seeds && !found.Deny(named) {
 		return
 	}
