@@ -25,6 +25,9 @@ func (m *rooms) of(line []byte) string {
 	return ""
 }
 
+// NamesMatch reports whether a log may be one for [Divide].
+func NamesMatch(text []byte) bool { return roomWords.Match(text) }
+
 // Divide finds the matches in logs of several at once: the peers in one match have the same checksums, and those of another
 // match have others at the same ticks. It returns them with other patterns then.
 func Divide(logs []Sample) []Sample {

@@ -33,6 +33,8 @@ type log struct {
 	text  []byte            // its beginning, until all logs are known, if the pattern is vague
 	order *inputs.Pattern   // or nil
 	first string            // the begin of its first line
+
+	matches bool // its lines may name the match that was played
 }
 
 // logs takes the logs out of the groups.
@@ -170,6 +172,28 @@ func (s *Survey) confirm() {
 	s.align()
 	if len(s.found) == 1 {
 		s.alone(&s.found[0])
+	} else {
+		s.separate()
+	}
+}
+
+// separate finds the logs of other matches, if each names its match.
+func (s *Survey) separate() {
+	var samples []sums.Sample
+	for _, l := range s.found {
+		if !l.matches || l.sums.Restarts() || s.rotated(l) {
+			return
+		}
+		text, err := s.read(l.path, vagueLen)
+		if err != nil {
+			return
+		}
+		samples = append(samples, sums.Sample{Pattern: l.sums, Text: text})
+	}
+	for i, sample := range sums.Divide(samples) {
+		if l := &s.found[i]; l.sums != sample.Pattern {
+			l.use(sample.Pattern)
+		}
 	}
 }
 
@@ -373,6 +397,7 @@ func (l *log) learn(sample []byte, base string) {
 	if g.may(description.Log) && (l.trace == nil || l.trace.Read == nil) {
 		if p := sums.Learn(sample, base); p != nil && !isMessage(sample, base) {
 			trace := p.Format()
+			l.matches = sums.NamesMatch(sample[:min(len(sample), leastSample)])
 			if l.sums = p; p.Vague() || p.Rivals() {
 				l.text = bytes.Clone(sample[:min(len(sample), vagueLen)])
 			}

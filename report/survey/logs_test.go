@@ -2,6 +2,8 @@ package survey_test
 
 import (
 	"fmt"
+	"hash/crc32"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/report/survey"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // TestRotatedLogs: parts of logs belong to the peers that folders name, and other logs of a folder to peers of their names.
@@ -72,6 +75,51 @@ func TestMessageLogs(t *testing.T) {
 	for name := range texts {
 		if f := all.Format(filepath.Join(dir, name)); f == nil || f.Trace == nil {
 			t.Errorf("%s: no log", name)
+		}
+	}
+}
+
+// TestLogsOfMatches: logs of two matches are compared with those of the same match, which differ or not.
+func TestLogsOfMatches(t *testing.T) {
+	for bad, want := range map[string]string{"": "", "hugo": "turn 30, room kd-52"} {
+		texts := map[string]string{}
+		for room, peers := range map[string][]string{"kd-41": {"ida", "jon"}, "kd-52": {"gwen", "hugo"}} {
+			for n, peer := range peers {
+				log := ""
+				for turn := 1; turn <= 60; turn++ {
+					sum := crc32.ChecksumIEEE(fmt.Append(nil, room, turn))
+					if peer == bad && turn >= 30 {
+						sum++
+					}
+					log += fmt.Sprintf("10:00:%02d room=%s turn=%d crc=%08x ping=%d\n", turn%60, room, turn, sum, 30+turn%(7+n))
+				}
+				texts[peer+".log"] = log
+			}
+		}
+		dir := write(t, texts)
+		all, err := survey.For(files.Disk, []string{dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var traces []*tracediff.Trace
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			path := filepath.Join(dir, name)
+			list, err := tracediff.OpenForeign(files.Disk, path, all.Format(path).Trace, tracediff.ReadOptions{})
+			if err != nil || len(list) != 1 {
+				t.Fatal(list, err)
+			}
+			traces = append(traces, list[0])
+		}
+		r, err := tracediff.Compare(traces, tracediff.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if r.First != nil {
+			got = r.TickText(r.First.Tick) + ", " + r.First.Scope
+		}
+		if got != want {
+			t.Errorf("%q, expected %q", got, want)
 		}
 	}
 }
