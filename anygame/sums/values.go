@@ -24,15 +24,18 @@ type Values struct {
 	ticks ticks              // how ticks are found
 	word  string             // for a tick
 	whole bool               // no value differs of the lines that all logs have at the same ticks, except on machines
-	apart bool               // a value that counts differs
+	apart []string           // values that count and differ to the end, and since when
 }
 
 // Sampled reports that the logs have more than was learned from.
 func (v *Values) Sampled() { v.whole = false }
 
-// Deny reports whether values differ between logs although their checksums are always equal.
-func (v *Values) Deny(logs []Sample) bool {
-	return v.apart && !slices.ContainsFunc(logs, func(log Sample) bool {
+// Apart returns the values that count and differ to the end, and since when.
+func (v *Values) Apart() []string { return v.apart }
+
+// Equal reports whether the checksums of logs are always equal.
+func Equal(logs []Sample) bool {
+	return !slices.ContainsFunc(logs, func(log Sample) bool {
 		return slices.ContainsFunc(log.Pattern.templates, func(t template) bool {
 			first, other := logs[0].Pattern.valuesOf(&t, logs[0].Text, nil), log.Pattern.valuesOf(&t, log.Text, nil)
 			for tick, value := range other {
@@ -100,9 +103,9 @@ func LearnValues(logs [][]byte, named ...Sample) *Values {
 	for _, key := range slices.Sorted(maps.Keys(all[0])) {
 		one, counts := all[0][key], false
 		one.thing = one.thingIn(key, all)
-		named := slices.Clone(one.names)
+		named, thing := slices.Clone(one.names), ""
 		if one.thing >= 0 {
-			named[one.thing] = ""
+			thing, named[one.thing] = one.names[one.thing], ""
 		}
 		scope := scopeOf(named)
 		for place, name := range one.names {
@@ -119,7 +122,12 @@ func LearnValues(logs [][]byte, named ...Sample) *Values {
 			if !decided {
 				least = unrelated
 			}
-			v.apart = v.apart || least == simulation && slices.ContainsFunc(all[1:], func(lines map[string]*valued) bool { return one.differs(lines[key], place) })
+			for _, lines := range all[1:] {
+				if least == simulation && one.differs(lines[key], place) {
+					v.apart = append(v.apart, one.since(lines[key], place, name, thing, messages.TickName(cmp.Or(strings.ToLower(v.word), "tick"))))
+					break
+				}
+			}
 			if one.names[place] = ""; least > unrelated {
 				one.names[place] = unused(name, func(name string) bool { return slices.Contains(one.names[:place], name) })
 			}
@@ -209,6 +217,24 @@ func (v *valued) differs(other *valued, place int) bool {
 		}
 	}
 	return false
+}
+
+// since names what differs first in a place of two logs' lines, and the tick: hp of unit 7 from turn 90 on
+func (v *valued) since(other *valued, place int, name, thing string, tickName func(uint64) string) string {
+	for i, k := 0, 0; i < len(v.ticks) && k < len(other.ticks); i, k = i+1, k+1 {
+		switch tick := v.ticks[i]; {
+		case tick < other.ticks[k]:
+			k--
+		case tick > other.ticks[k]:
+			i--
+		case !bytes.Equal(v.values[i][place], other.values[k][place]):
+			if v.thing >= 0 {
+				name += " of " + valid([]string{thing, string(v.values[i][v.thing])})
+			}
+			return name + " from " + tickName(tick) + " on"
+		}
+	}
+	return name
 }
 
 // within returns where the lines of some ticks begin and end.

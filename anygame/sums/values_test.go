@@ -357,7 +357,7 @@ func TestDeny(t *testing.T) {
 			samples = append(samples, sums.Sample{Pattern: p, Text: text})
 		}
 		v := sums.LearnValues(texts)
-		if v == nil || v.Deny(samples) != c.want {
+		if v == nil || (sums.Equal(samples) && len(v.Apart()) > 0) != c.want {
 			t.Errorf("%+v: %v", c, v)
 		}
 	}
@@ -392,7 +392,7 @@ func TestQuotedThings(t *testing.T) {
 			samples = append(samples, sums.Sample{Pattern: sums.Learn(text, "x"), Text: text})
 		}
 		v := sums.LearnValues(texts, samples...)
-		if v == nil || v.Deny(samples) != want {
+		if v == nil || (sums.Equal(samples) && len(v.Apart()) > 0) != want {
 			t.Fatalf("%d: %+v", bad, v)
 		}
 		var traces []*tracediff.Trace

@@ -198,23 +198,29 @@ func (s *Survey) separate() {
 }
 
 // values reads the logs of a session without checksums and states as logs with values, if their values show it: those in
-// no notation, and others. A seed is no checksum, nor is what nothing calls one if it is equal and the values are not.
+// no notation, and others. A seed is no checksum, nor is what nothing calls one if it is equal and the values are not. Values that differ beside clear checksums
+// that are equal are a note.
 func (s *Survey) values(others []*group) {
 	var list []log
-	seeds := true
+	seeds, sure := true, false // only seeds are called checksums, and there are clear ones
 	for _, l := range s.found {
 		if l.order != nil {
 			continue
 		}
-		if l.sums == nil || !l.sums.Seeds() && !l.sums.Nameless() || l.trace.Peers != nil {
+		if l.sums == nil || l.trace.Peers != nil {
 			return
 		}
 		list = append(list, l)
 		seeds = seeds && l.sums.Seeds()
+		sure = sure || !l.sums.Seeds() && !l.sums.Nameless()
+	}
+	more := slices.Concat(s.unread, others)
+	if sure {
+		more = nil
 	}
 	const most = 8
 	for _, numbered := range []bool{false, true} { // logs with names that differ in a number count if there are no others
-		for _, g := range slices.Concat(s.unread, others) {
+		for _, g := range more {
 			text := g.notation == nil || slices.Contains(lineNotations, g.notation.Name)
 			if !text || g.binary || g.kind != description.Undescribed || numbered != (len(g.bases) > 1) || numbered && (len(list) > 1 || len(g.bases) > most) {
 				continue
@@ -247,8 +253,15 @@ func (s *Survey) values(others []*group) {
 			named = append(named, sums.Sample{Pattern: l.sums, Text: text})
 		}
 	}
+	if sure && !whole || !seeds && !sums.Equal(named) {
+		return
+	}
 	found := sums.LearnValues(texts, named...)
-	if found == nil || !seeds && !found.Deny(named) {
+	switch {
+	case found == nil || !seeds && len(found.Apart()) == 0:
+		return
+	case sure:
+		s.lacking = append(s.lacking, fmt.Sprintf("%s: not equal to other logs although all checksums are: %s", list[0].path, strings.Join(found.Apart(), ", ")))
 		return
 	}
 	if !whole {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"maps"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -120,6 +121,34 @@ func TestLogsOfMatches(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q, expected %q", got, want)
+		}
+	}
+}
+
+// TestUncovered: a value that differs to the end is named although the checksums of the logs are equal.
+func TestUncovered(t *testing.T) {
+	for bad, want := range map[int]string{80: "hull of barge 1 from turn 80 on", 999: ""} {
+		texts := map[string]string{}
+		for peer, name := range []string{"one.log", "two.log"} {
+			sim, own, log := rand.New(rand.NewPCG(3, 4)), rand.New(rand.NewPCG(uint64(peer), 4)), ""
+			for turn := 1; turn <= 140; turn++ {
+				log += fmt.Sprintf("turn=%d hash=%08x rtt=%d\n", turn, sim.Uint32(), own.IntN(90))
+				for barge := range 3 {
+					hull := sim.IntN(400)
+					if turn >= bad && barge == 1 {
+						hull += peer
+					}
+					log += fmt.Sprintf("turn=%d barge=%d hull=%d drawn=%d\n", turn, barge, hull, own.IntN(90))
+				}
+			}
+			texts[name] = log
+		}
+		all, err := survey.For(files.Disk, []string{write(t, texts)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if notes := strings.Join(all.Lost(), "\n"); (want != "") != strings.Contains(notes, "all checksums are") || !strings.Contains(notes, want) {
+			t.Errorf("%d: %s", bad, notes)
 		}
 	}
 }
