@@ -198,8 +198,8 @@ func (s *Survey) separate() {
 }
 
 // values reads the logs of a session without checksums and states as logs with values, if their values show it: those in
-// no notation, and others. A seed is no checksum, nor is what nothing calls one if it is equal and the values are not. Values that differ beside clear checksums
-// that are equal are a note.
+// no notation, and others. A seed is no checksum, nor is what nothing calls one if it is equal and the values are not. If clear
+// checksums are equal and values next to them are not, the survey notes it.
 func (s *Survey) values(others []*group) {
 	var list []log
 	seeds, sure := true, false // only seeds are called checksums, and there are clear ones
