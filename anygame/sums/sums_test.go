@@ -607,6 +607,17 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
+// TestTraffic: what a machine counts of sent and received bytes is not about the checksums of another peer.
+func TestTraffic(t *testing.T) {
+	var text strings.Builder
+	for tick := range uint32(60) {
+		fmt.Fprintf(&text, "sync: frame %d hash=%08x sent=%d recv=%d\n", tick, tick*0x9e3779b1+0x8f00000a, 900*tick, 450*tick+tick%7)
+	}
+	if p := sums.Learn([]byte(text.String()), ""); p == nil || !strings.Contains(p.Title(), "hash") {
+		t.Error("not learned")
+	}
+}
+
 // TestSaidSums: numbers in hexadecimal are checksums of parts of the state if the message of their lines has a word for them,
 // however seldom they change.
 func TestSaidSums(t *testing.T) {
