@@ -249,7 +249,7 @@ func (b *builder) take(s *spot, kind notation.Kind, text []byte) {
 	}
 	if s.column == nil {
 		s.column = t.newColumn(s.path)
-		s.column.hint, s.column.class, s.column.path = s.hint, s.class, s.full
+		s.column.hint, s.column.node, s.column.class, s.column.path = s.hint, s.node, s.class, s.full
 	}
 	s.column.add(t.current, kind, text)
 	if s.identity && kind != notation.Null {

@@ -40,6 +40,7 @@ type column struct {
 	component, field string
 	path             string // from the document, empty if it has none
 	hint             *hint
+	node             *node // nil if it was not learned
 	class            snapshot.Class
 	data             []byte
 	ends             []uint32

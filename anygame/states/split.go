@@ -45,6 +45,9 @@ func (c *cells) why() Why {
 	if c.column.hint != nil && c.column.hint.key != nil {
 		return Described
 	}
+	if idRank(c.column.field) == 0 {
+		return ByStable
+	}
 	return ByID
 }
 
@@ -183,6 +186,17 @@ func (c *cells) steady(states int) bool {
 	return states >= fewestSteps && len(seen) > 1
 }
 
+// recurring reports whether a column has the same texts in most states of the session, as names of rows have: few texts, of
+// which a state of this file has most.
+func (c *cells) recurring(states int) bool {
+	n := c.column.node
+	if n == nil || n.unique == nil || n.scalars[notation.Text] < n.values {
+		return false
+	}
+	texts := len(n.unique.seen)
+	return texts > 1 && fewestSame*texts <= n.unique.values && 2*texts*states <= 3*c.given
+}
+
 // ticks reports whether all values are ticks.
 func (c *cells) ticks() bool {
 	for row := range c.at {
@@ -232,7 +246,7 @@ func (l *list) hinted(is func(*hint) bool) *cells {
 }
 
 // identify finds the columns that identify the rows of each kind: those that are called id or the like, and unique in a
-// state. Where a row is one field of an entity, they need not be unique.
+// state, or else have the same values in most states. Where a row is one field of an entity, they need not be unique.
 func (l *list) identify() {
 	l.ids = map[string]*cells{}
 	known := l.hinted(func(h *hint) bool { return h.key != nil })
@@ -248,7 +262,7 @@ func (l *list) identify() {
 	for i := range l.cells {
 		c := &l.cells[i]
 		r := 2 * idRank(c.column.field)
-		if r == 0 && c.steady(groups) {
+		if r == 0 && (c.steady(groups) || c.recurring(groups)) {
 			r = 1
 		}
 		if r == 0 || c == l.tick || c == l.peer || c == l.kind || c == l.field || c == l.value || c.fractions() || several && !c.recurs() {

@@ -315,6 +315,35 @@ func TestRowsOfSeveralFiles(t *testing.T) {
 	}
 }
 
+// TestNamesInTicks: where a file has the rows of many ticks, a text that is unique in each tick and the same in most of them
+// identifies a row, even in a file of one tick. Texts that change, or that two rows have, do not.
+func TestNamesInTicks(t *testing.T) {
+	long := ""
+	for i := range 5 {
+		long += fmt.Sprintf("%d,Keep,%s,%d,stone\n%d,Mill,%s,7,wood\n", i*5, []string{"calm", "raid"}[i%2], i*i, i*5, []string{"fire", "calm", "rain"}[i%3])
+	}
+	for _, c := range []struct{ header, text, row string }{
+		{"turn,tower,mood,hp,made\n", "20,Mill,calm,7,wood\n20,Keep,rain,16,wood\n", "rows[Keep].rows.hp = 16"},
+		{"turn,mood,hp,made\n", "20,rain,7,wood\n20,calm,16,wood\n", "rows[1].rows.hp = 16"},
+	} {
+		all := long
+		if !strings.Contains(c.header, "tower") {
+			all = strings.NewReplacer(",Keep", "", ",Mill", "").Replace(long)
+		}
+		n := notation.Of("a.csv", []byte(c.header+all), true)
+		var s Schema
+		for _, text := range []string{all, c.text} {
+			if err := s.Learn(n, []byte(c.header+text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		worlds, err := s.Decode(n, []byte(c.header+c.text))
+		if got := tell(t, worlds); err != nil || !strings.Contains(got, c.row) {
+			t.Errorf("no %s in\n%s%v", c.row, got, err)
+		}
+	}
+}
+
 // TestTicksWithoutName: a number that grows evenly is the tick if the rows within its states recur, and else it is not.
 func TestTicksWithoutName(t *testing.T) {
 	repeat := func(line string, step int) string {
