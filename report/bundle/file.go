@@ -87,7 +87,7 @@ func recognise(tree files.Tree, path string, list []engine.Format, own *engine.L
 	}
 	surveyed := f.Format != nil && f.Format.Paths != nil
 	table := !surveyed && tracediff.Sniff(head) == tracediff.Table
-	f.table, f.columns = table && f.ext() == ".csv", table && longSum.Match(head)
+	f.table, f.columns = table && f.ext() == ".csv" && !unlikeColumns(head), table && longSum.Match(head)
 	f.text = f.Size > 0 && gamelog.Text(head)
 	f.sqlite = bytes.HasPrefix(head, []byte("SQLite format 3\x00"))
 	f.ownLog = f.isGameLog(head, own)
@@ -96,6 +96,32 @@ func recognise(tree files.Tree, path string, list []engine.Format, own *engine.L
 
 // longSum fits a row of a tick and a checksum: small numbers are counts and times, and further columns need not be peers.
 var longSum = lazyregexp.New(`(?m)^\s*\d+[\s,;]+(0x)?[0-9a-fA-F]{6,}\s*$`)
+
+// unlikeColumns reports whether the columns of a table are several values of one program and not the checksums of several
+// peers: they have names, and no two of them have the same checksum in one row, or the same short number in many.
+func unlikeColumns(head []byte) bool {
+	const fewest, short = 3, 4
+	rows, equal := 0, 0
+	for line := range engine.WholeLines(head) {
+		cells := strings.FieldsFunc(string(line), func(c rune) bool { return strings.ContainsRune(",; \t\"", c) })
+		if len(cells) == 0 {
+			continue
+		}
+		if rows++; rows == 1 && cells[0][0]-'0' <= 9 || rows > 1 && len(cells) == 2 {
+			return false
+		}
+		for i := 2; i < len(cells); i++ {
+			if !slices.Contains(cells[1:i], cells[i]) {
+				continue
+			}
+			if equal++; len(cells[i]) >= short {
+				return false
+			}
+			break
+		}
+	}
+	return rows > fewest && 4*equal < rows
+}
 
 // ext returns the extension of the file's name without the suffix of the compression.
 func (f *File) ext() string { return filepath.Ext(compression.PlainName(f.Path)) }
