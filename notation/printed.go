@@ -27,6 +27,7 @@ func printedNotation() Notation {
 			if end := bytes.LastIndexByte(head, '\n'); !whole && end > 0 {
 				head = head[:end+1]
 			}
+			head = withoutComments(head)
 			if several.Match(head) && !isDeep(head) || !begins.Match(head) {
 				return false
 			}
@@ -34,10 +35,49 @@ func printedNotation() Notation {
 			return marks > 0 && d.sniff(text, whole)
 		},
 		Parse: func(text []byte, to Sink) error {
-			text, _ = canonical(text)
-			return d.parse(text, &unmasked{Sink: to})
+			plain, _ := canonical(withoutComments(text))
+			return d.parse(plain, &commented{Sink: &unmasked{Sink: to}, text: text})
 		}}
 }
+
+// comments are lines of a comment, as Haskell has them, before a value. They may name the peer that it is of: -- peer ann
+var (
+	comments     = lazyregexp.New(`(?m)^--[ \t].*$`)
+	peerComments = lazyregexp.New(`(?:^|\n)--[ \t]+(?i:peer|client|machine)[ \t]*[:= \t][ \t]*["']?([\w.-]{1,64})["']?[ \t-]*\r?\n\s*[^\n]{0,255}$`)
+)
+
+// withoutComments returns a text with blanks in place of comments.
+func withoutComments(text []byte) []byte {
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("--")) {
+		return text
+	}
+	text = slices.Clone(text)
+	for _, at := range comments.FindAllSubmatchIndex(text, -1) {
+		copy(text[at[0]:at[1]], bytes.Repeat([]byte{' '}, at[1]-at[0]))
+	}
+	return text
+}
+
+// commented is a Sink for values with comments before them. A map gets the peer that its comment names.
+type commented struct {
+	Sink
+	text  []byte
+	depth int
+}
+
+func (c *commented) BeginMap(at int) {
+	c.Sink.BeginMap(at)
+	if c.depth++; c.depth > 1 {
+		return
+	}
+	before := c.text[max(0, min(at, len(c.text))-1024):min(at, len(c.text))]
+	if m := peerComments.FindSubmatch(before); m != nil {
+		c.Name([]byte("peer"))
+		c.Sink.Scalar(Text, m[1])
+	}
+}
+func (c *commented) BeginList(at int) { c.depth++; c.Sink.BeginList(at) }
+func (c *commented) End(at int)       { c.depth--; c.Sink.End(at) }
 
 var (
 	several = lazyregexp.New(`(?ms)^[A-Za-z_].*\n[A-Za-z_]`)            // objects below each other, which are rows
@@ -50,7 +90,7 @@ var firstField = lazyregexp.New(`^[A-Za-z_][\w.]*\s?[\[({]\s?([A-Za-z_]\w*)\s?[=
 
 // isDeep reports whether the first line of a text is a document with maps in it or with its tick, and not a row.
 func isDeep(text []byte) bool {
-	line, _, _ := bytes.Cut(text, []byte{'\n'})
+	line, _, _ := bytes.Cut(bytes.TrimLeft(text, " \r\n"), []byte{'\n'})
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 || bytes.IndexByte([]byte("]})"), line[len(line)-1]) < 0 {
 		return false

@@ -45,6 +45,13 @@ func TestPrinted(t *testing.T) {
 	parses(t, n, `World {tick = 4, rng = Gen 70 17, units = fromList [(1,Unit {hp = 3, at = V2 (-0.5) 2.0, foe = Just 2}),(2,Unit {hp = 4, foe = Nothing})], hot = fromList [3,9], by = fromList [("a",V2 1.0 2.0)]}`,
 		`{ "#type": text(World) "tick": number(4) "rng": text(Gen 70 17) "units": { "1": { "#type": text(Unit) "hp": number(3) "at": text(V2  -0.5  2.0) "foe": number(2) end `+
 			`"2": { "#type": text(Unit) "hp": number(4) "foe": null() end end "hot": [ number(3) number(9) end "by": { "a": text(V2 1.0 2.0) end end`)
+	// Comments of Haskell, which may name the peer.
+	const told = "-- peer ann\nW {t = 4, u = [U {h = 3},U {h = 4}]}\n\n-- seen by the host -- {\nW {t = 4, u = [U {h = 3},U {h = 5}]}\n-- client: bob\r\n\n  W {t = 4, u = []}\n"
+	parses(t, n, told, `{ "peer": text(ann) "#type": text(W) "t": number(4) "u": [ { "#type": text(U) "h": number(3) end { "#type": text(U) "h": number(4) end end end `+
+		`{ "#type": text(W) "t": number(4) "u": [ { "#type": text(U) "h": number(3) end { "#type": text(U) "h": number(5) end end end `+
+		`{ "peer": text(bob) "#type": text(W) "t": number(4) "u": [ end end`)
+	sniffs(t, n, true, told)
+	sniffs(t, n, false, "-- peer ann\nconnect(host=a/b, port=5) failed\n", "-- peer ann\nleft\n")
 	parses(t, n, "Unit { Id = 1, Path = System.Collections.Generic.Dictionary`2[System.Int32,Vec2], Up = True }",
 		`{ "#type": text(Unit) "Id": number(1) "Path": text(System.Collections.Generic.Dictionary_2_System.Int32_Vec2_) "Up": bool(true) end`)
 	parses(t, n, "(main.W) {\n at: (time.Time) 2024-09-04 21:04:02.26 +0200 CEST m=+5.51,\n units: (map[main.ID]string) (len=1) {\n  (main.ID) 7: (string) (len=3) \"a\\\"(\"\n },\n"+

@@ -307,7 +307,7 @@ func (s *Schema) shape() shape {
 		if e != base && base.longest == 1 && !base.hint.isTable() && e.identity(s.documents, false) == nil { // a table with the only row of global values
 			return out
 		}
-		if tick == nil || !once(tick) && (e.flat() || out.peer == nil || e.best(kindWords, false) != nil) {
+		if tick == nil || !once(tick) && (e.flat() || out.peer == nil || e.best(kindWords, false).varies()) {
 			out.state, out.list, out.table = base, nil, true
 		}
 		return out
@@ -374,6 +374,9 @@ func once(tick []*node) bool {
 	u := tick[len(tick)-1].unique
 	return u != nil && !u.broken
 }
+
+// varies reports whether a member has several values, or so many that they were not noted.
+func (n *node) varies() bool { return n != nil && (n.unique == nil || len(n.unique.seen) > 1) }
 
 // flat reports whether a map has no tables.
 func (n *node) flat() bool {

@@ -344,6 +344,17 @@ func TestNamesInTicks(t *testing.T) {
 	}
 }
 
+// TestPeersOfOneType: documents of one tick with the names of their peers are the peers' states, also if all name one type.
+func TestPeersOfOneType(t *testing.T) {
+	text := "-- peer ann\nTown {turnNo = 4, houses = [House {owner = \"Ash\", rent = 3}], pile = [4,9,1,7,2]}\n\n-- peer bob\nTown {turnNo = 4, houses = [House {owner = \"Ash\", rent = 5}], pile = []}\n"
+	n := notation.Of("4.show", []byte(text), true)
+	var s Schema
+	worlds, err := s.Decode(n, []byte(text))
+	if err != nil || len(worlds) != 2 || worlds[0].Peer != "ann" || worlds[1].Peer != "bob" || worlds[1].Point.Tick != 4 {
+		t.Errorf("%s%v", tell(t, worlds), err)
+	}
+}
+
 // TestTicksWithoutName: a number that grows evenly is the tick if the rows within its states recur, and else it is not.
 func TestTicksWithoutName(t *testing.T) {
 	repeat := func(line string, step int) string {
