@@ -2,6 +2,7 @@ package notation
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/desynctool/desynctool/internal/lazyregexp"
@@ -10,6 +11,13 @@ import (
 // namelistNotation is namelists of Fortran. A group is an item, since programs write one for each entity:
 //
 //	&SHIP NAME='ARGO', IDX=1, POS=7.11D0, 2*28.5, LOADED=T, CREW(2)%AGE=31 /
+//
+// A table may follow a group, with the names of its columns above. The first one is also its own name. Where the first group
+// has the tick and comes again after a table, another document begins:
+//
+//	&STEP ISTEP=5 /
+//	 SHIP          X         Y
+//	 ARGO   7.11D+00  2.85D+01
 func namelistNotation() Notation {
 	return Notation{Name: "namelist", Title: "Fortran namelists", Extensions: []string{".nml", ".namelist", ".inp"}, Repeats: true,
 		Sniff: func(head []byte, whole bool) bool {
@@ -39,6 +47,10 @@ type namelistParser struct {
 	to     Sink
 	values int
 	copies int // values that a count before one repeats
+
+	first  []byte          // the name of the first group
+	ticked bool            // it has the tick
+	tables map[string]bool // of the document
 }
 
 func (p *namelistParser) run() error {
@@ -46,8 +58,23 @@ func (p *namelistParser) run() error {
 	p.to.BeginMap(p.at)
 	for p.space(); p.at < len(p.text); p.space() {
 		m := namelistGroup.FindSubmatch(p.near())
-		if m == nil {
+		if m == nil && p.values > 0 {
+			if err := p.table(); err != nil {
+				return err
+			}
+			continue
+		} else if m == nil {
 			return fault(p.at, "%.20q, expected the begin of a group", p.near())
+		}
+		if p.first == nil {
+			p.first = m[1]
+		} else if len(p.tables) > 0 && bytes.EqualFold(m[1], p.first) {
+			if !p.ticked {
+				return fault(p.at, "%.20q after a table, expected a tick in that group", m[1])
+			}
+			p.tables, p.ticked = nil, false
+			p.to.End(p.at)
+			p.to.BeginMap(p.at)
 		}
 		p.to.Item(m[1])
 		p.to.BeginMap(p.at)
@@ -62,6 +89,51 @@ func (p *namelistParser) run() error {
 	}
 	p.to.End(p.at)
 	return nil
+}
+
+// table reads the names of columns, and the rows below them up to a blank line or a group. Each row has a number.
+func (p *namelistParser) table() error {
+	var names [][]byte
+	begin := p.at
+	for rows := 0; ; rows++ {
+		line, next := lineAt(p.text, p.at)
+		cells := bytes.Fields(line)
+		over := len(cells) == 0 || namelistGroup.Match(cells[0])
+		if over && rows > 1 {
+			return nil
+		}
+		switch {
+		case p.text[next-1] != '\n':
+			return cut(p.at, "a row of a table")
+		case rows == 0 && (len(cells) < 2 || !areNames(cells) || p.tables[string(cells[0])]):
+			return fault(p.at, "%.20q, expected the begin of a group", p.near())
+		case rows == 0:
+			if names = cells; p.tables == nil {
+				p.tables = map[string]bool{}
+			}
+			p.tables[string(cells[0])] = true
+		case over || len(cells) != len(names) || !slices.ContainsFunc(cells, isValueBegin):
+			return fault(p.at, "%.40q, expected a row of %d values", line, len(names))
+		default:
+			p.to.Item(names[0])
+			p.to.BeginMap(p.at)
+			for i, cell := range cells {
+				p.to.Name(names[i])
+				kind, text := namelistScalar(cell)
+				if kind == Bool { // a name, as far as one can see
+					kind, text = Text, cell
+				}
+				p.to.Scalar(kind, text)
+			}
+			p.to.End(next)
+		}
+		p.at = next
+		if p.at == len(p.text) && rows > 0 {
+			return nil
+		} else if p.at == len(p.text) {
+			return cut(begin, "a table")
+		}
+	}
 }
 
 // near returns the text up to where a name has ended.
@@ -105,6 +177,8 @@ func (p *namelistParser) group() error {
 		}
 		begin := p.at
 		p.at += len(m[0])
+		word := bytes.TrimLeft(bytes.ToLower(m[1]), "ik") // whole numbers begin so
+		p.ticked = p.ticked || isTick(m[1]) || isTick(word)
 		end := p.enter(m[1], begin)
 		if err := p.list(begin); err != nil {
 			return err

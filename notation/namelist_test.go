@@ -1,6 +1,9 @@
 package notation
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestNamelist(t *testing.T) {
 	n := namelistNotation()
@@ -27,4 +30,19 @@ func TestNamelist(t *testing.T) {
 func FuzzNamelist(f *testing.F) {
 	f.Add([]byte("&A X=1,2*.5D0, B(1)%C='d''e', F=(1,2) ! g\n/\n$B H=T $END\n"))
 	f.Fuzz(func(t *testing.T, text []byte) { robust(t, namelistNotation(), text) })
+}
+
+// TestNamelistTables: a table may follow a group, and a group with the tick begins the next document.
+func TestNamelistTables(t *testing.T) {
+	const step = " &clock\n  KTICK=%d,\n  HEAT=7.5D0,\n /\n CELL    RHO        U\n N1  1.5E+00 -2.D+00\n T   0.5E+00     ***\n"
+	n := namelistNotation()
+	parses(t, n, fmt.Sprintf(step, 5)+fmt.Sprintf(step, 10)+"\n FLUX  N\n EAST  3\n", `{ "clock"+ { "KTICK": number(5) "HEAT": number(7.5E0) end `+
+		`"CELL"+ { "CELL": text(N1) "RHO": number(1.5E+00) "U": number(-2.0E+00) end "CELL"+ { "CELL": text(T) "RHO": number(0.5E+00) "U": text(***) end end `+
+		`{ "clock"+ { "KTICK": number(10) "HEAT": number(7.5E0) end `+
+		`"CELL"+ { "CELL": text(N1) "RHO": number(1.5E+00) "U": number(-2.0E+00) end "CELL"+ { "CELL": text(T) "RHO": number(0.5E+00) "U": text(***) end `+
+		`"FLUX"+ { "FLUX": text(EAST) "N": number(3) end end`)
+	sniffs(t, n, true, fmt.Sprintf(step, 5)+fmt.Sprintf(step, 10))
+	sniffs(t, n, false, "&A X=1, Y=2 /\n all is done\n", "&A X=1, Y=2 /\n all is done\n and over now\n", "&A X=1, Y=2 /\n ID HP\n 7 3 4\n", "&A X=1, Y=2 /\n ID HP\n 7 3\n&A X=2, Y=2 /\n ID HP\n 7 3\n")
+	fails(t, n, "&A TICK=1, Y=2 /\n ID HP\n 7 3\n 8 ", "at offset 29: the file ends inside a row of a table")
+	fails(t, n, "&A TICK=1, Y=2 /\n ID HP\n", "at offset 18: the file ends inside a table")
 }

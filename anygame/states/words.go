@@ -9,7 +9,7 @@ import (
 var (
 	tickWords = []string{
 		"tick", "frame", "turn", "step", "cycle", "beat", "gametick", "simtick", "simframe", "gameframe", "framenumber", "framenum", "frameno", "frameid", "framecount",
-		"ticknumber", "ticknum", "tickcount", "tickid", "turnnumber", "turnnum", "turnno", "tickno", "stepno", "stepnumber", "simstep", "currenttick", "currentframe", "currentturn", "netframe", "nettick",
+		"ticknumber", "ticknum", "tickcount", "tickid", "turnnumber", "turnnum", "turnno", "tickno", "stepno", "istep", "stepnumber", "simstep", "currenttick", "currentframe", "currentturn", "netframe", "nettick",
 		"worldtick", "servertick", "iteration", "round", "gameloop", "simulationtick", "simulationframe", "time", "gametime", "simtime",
 	}
 	peerWords = []string{"peer", "peerid", "peername", "machine", "writtenby", "writer", "client", "clientid", "clientname"}
