@@ -2,6 +2,7 @@ package notation
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
@@ -18,6 +19,15 @@ import (
 //	----------------------------
 //	 0400 knight 856   42.7559
 //
+// A table may lack a name above the names of its rows. A row may also have its values with their names, after its name in
+// quotes, perhaps with its place before:
+//
+//	-- SHIPS (2) ----------------------------
+//	[ 0] "Old Tom"  pos=( 12, 40) hull= 94/100  hold: empty
+//	-- STOCK --
+//	             coal   rum
+//	Custom House   40     3
+//
 // Lines before the first heading are passed over, unless they are pairs.
 func headedNotation() Notation {
 	return Notation{Name: "headed", Repeats: true, Title: "blocks with headings", Extensions: []string{".txt", ".dump", ".state"},
@@ -29,7 +39,7 @@ func headedNotation() Notation {
 }
 
 // headings are the headings of headed: [NAME], == NAME ==, --- NAME ---, ### NAME.
-var headings = lazyregexp.New(`^(?:\[ *([A-Za-z][\w .-]{0,40}?) *\]|(?:={2,}|-{2,}|#{2,}|\*{2,}) *([A-Za-z][\w .-]{0,40}?) *(?:[=#*-]{2,})?):?$`)
+var headings = lazyregexp.New(`^(?:\[ *([A-Za-z][\w .-]{0,40}?) *\]|(?:={2,}|-{2,}|#{2,}|\*{2,}) *([A-Za-z][\w .-]{0,40}?) *(?:\(\d{1,9}\) *)?(?:[=#*-]{2,})?):?$`)
 
 // rules are lines of a table that only divide it.
 var rules = lazyregexp.New(`^[-=+|_ \t]{3,}$`)
@@ -53,6 +63,9 @@ type headedParser struct {
 	names [][]byte // of the columns of a table
 	block []byte   // the name of the current one, nil before the first
 	open  bool     // its map is open
+	fresh bool     // its first row comes, and the names are indented
+	short bool     // the names lack one for the first column, the names of the rows
+	words row      // of a line with names and values
 	row   int      // rows of its table
 
 	lines, odd, rows, headings int // in blocks; odd ones have no meaning
@@ -65,14 +78,14 @@ func (p *headedParser) run(text []byte) {
 		begin := at
 		var line []byte
 		line, at = lineAt(text, at)
-		p.line(begin, bytes.TrimSpace(line))
+		p.line(begin, bytes.TrimSpace(line), indentOf(line) > 0)
 	}
 	p.end(len(text))
 	p.to.End(len(text))
 }
 
 // line takes a line.
-func (p *headedParser) line(at int, line []byte) {
+func (p *headedParser) line(at int, line []byte, indented bool) {
 	if m := headings.FindSubmatch(line); m != nil {
 		p.end(at)
 		p.headings++
@@ -93,15 +106,32 @@ func (p *headedParser) line(at int, line []byte) {
 	}
 	cells := bytes.Fields(bytes.ReplaceAll(line, []byte("|"), []byte(" ")))
 	key, value, pair := iniPair(line)
+	if leader := bytes.TrimRight(key, "."); len(key)-len(leader) > 1 { // turn.....: 5
+		key = bytes.TrimSpace(leader)
+	}
+	if len(cells) == 3 && string(cells[1]) == "@" && isValueBegin(cells[2]) { // coal @ 20
+		key, value, pair = cells[0], cells[2], true
+	}
 	switch {
-	case p.names != nil && len(cells) == len(p.names):
+	case p.names != nil && (p.fresh || p.short) && len(cells) > len(p.names):
+		n := len(cells) - len(p.names)
+		if p.fresh = false; slices.ContainsFunc(cells[:n], isValueBegin) || !areNumbers(cells[n:]) {
+			p.odd++
+			break
+		}
+		p.short = true
+		p.cells(at, append([][]byte{bytes.Join(cells[:n], []byte{' '})}, cells[n:]...))
+	case p.names != nil && !p.short && len(cells) == len(p.names):
+		p.fresh = false
 		p.cells(at, cells)
+	case p.block != nil && p.names == nil && p.named(line):
+		p.fields(at)
 	case pair && isName(key) && len(value) > 0:
 		p.begin(at)
 		p.to.Name(key)
 		p.to.Scalar(Bare, value)
 	case p.block != nil && len(cells) > 1 && areNames(cells):
-		p.names = cells
+		p.names, p.fresh, p.short = cells, indented, false
 	case p.block != nil:
 		p.odd++
 	}
@@ -127,6 +157,20 @@ func (p *headedParser) end(at int) {
 
 // cells gives a row of a table. A block that is a table is the list of its rows.
 func (p *headedParser) cells(at int, cells [][]byte) {
+	p.beginRow(at)
+	names := p.names
+	if len(cells) > len(names) {
+		names = append([][]byte{[]byte("name")}, names...)
+	}
+	for i, cell := range cells {
+		p.to.Name(names[i])
+		p.to.Scalar(Bare, cell)
+	}
+	p.to.End(at)
+}
+
+// beginRow begins the map of a row.
+func (p *headedParser) beginRow(at int) {
 	p.rows++
 	p.row++
 	name := p.block
@@ -135,11 +179,40 @@ func (p *headedParser) cells(at int, cells [][]byte) {
 	}
 	p.to.Item(name)
 	p.to.BeginMap(at)
-	for i, cell := range cells {
-		p.to.Name(p.names[i])
-		p.to.Scalar(Bare, cell)
+}
+
+// quotedRow is how a row with a name in quotes begins, perhaps after its place.
+var quotedRow = lazyregexp.New(`^(?:\[ *\d{1,9}\] *)?"[^"]{1,80}"\s`)
+
+// named reads a row with a name in quotes and names of values, and reports whether a line is one.
+func (p *headedParser) named(line []byte) bool {
+	if !quotedRow.Match(line) || bytes.IndexByte(line, '=') < 0 {
+		return false
+	}
+	p.words.read(line)
+	return len(p.words.fields) > 2
+}
+
+// fields gives such a row.
+func (p *headedParser) fields(at int) {
+	p.beginRow(at)
+	for _, f := range p.words.fields {
+		if string(f.name) == "id" {
+			f.name = []byte("index")
+		}
+		p.to.Name(f.name)
+		giveValue(p.to, f.value, at)
+	}
+	if len(p.words.spare) > 0 {
+		p.to.Name([]byte("text"))
+		p.to.Scalar(Text, bytes.Join(p.words.spare, []byte{' '}))
 	}
 	p.to.End(at)
+}
+
+// areNumbers reports whether all cells are numbers.
+func areNumbers(cells [][]byte) bool {
+	return !slices.ContainsFunc(cells, func(c []byte) bool { return !isNumber(c) })
 }
 
 // areNames reports whether all cells may be names of columns: none is a number, and no two are the same.

@@ -14,10 +14,26 @@ func TestHeaded(t *testing.T) {
 	parses(t, headedNotation(), "### Towns\nname | gold\n-----+-----\nAsh | 3\n\nid wood\n7 4\n", `{ "Towns"+ { "name": bare(Ash) "gold": bare(3) end "Towns"+ { "id": bare(7) "wood": bare(4) end end`)
 }
 
+// printf is a state as a program prints it with format strings.
+const printf = "=== STATE === build 7\nday.......: 12\n\n-- MULES (2) -------\n[ 0] \"Old Tom\"  at=( 12,-40) load= 94/100  pack: salt*3\n[ 1] \"Bet\"  at=(  2,  7) load=  0/100  pack: none\n\n" +
+	"-- STORES ------\n              salt    tin\nUpper Camp      40  -3\nFord             1   2.5\n\n-- PRICES --\nsalt @ 4\ntin @ 9\n=== END ===\n"
+
+// TestHeadedPrintf: rows may have names in quotes and names of values, and a table no name for the names of its rows.
+func TestHeadedPrintf(t *testing.T) {
+	parses(t, headedNotation(), printf, `{ "day": bare(12) `+
+		`"MULES"+ { "index": bare(0) "name": text(Old Tom) "at": bare(12) "at#2": bare(-40) "load": bare(94) "load#2": bare(100) "salt": bare(3) end `+
+		`"MULES"+ { "index": bare(1) "name": text(Bet) "at": bare(2) "at#2": bare(7) "load": bare(0) "load#2": bare(100) "text": text(none) end `+
+		`"STORES"+ { "name": bare(Upper Camp) "salt": bare(40) "tin": bare(-3) end "STORES"+ { "name": bare(Ford) "salt": bare(1) "tin": bare(2.5) end `+
+		`"PRICES"+ { "salt": bare(4) "tin": bare(9) end end`)
+	parses(t, headedNotation(), "[A]\n  id hp\nx 3\nBig Tom 7\n", `{ "A"+ { "id": bare(x) "hp": bare(3) end end`) // the names are all there
+}
+
 // TestSniffHeaded: a report has several headings and a table, and hardly anything else.
 func TestSniffHeaded(t *testing.T) {
 	for text, want := range map[string]bool{
-		headed:                     true,
+		headed: true,
+		printf: true,
+		"-- A --\n  salt  tin\nUpper Camp 40 -3\nFord 1\nMill 2\n-- B --\nx = 1\n": false, // rows lack values
 		"[a]\nx = 1\n[b]\ny = 2\n": false, // INI
 		"[a]\nid hp\n7 3\n":        false, // one block
 		"[a]\nid hp\n7 3\n[b]\nSome prose is here, and more.\nIt has no values at all.\n":                                    false,
@@ -34,5 +50,6 @@ func TestSniffHeaded(t *testing.T) {
 
 func FuzzHeaded(f *testing.F) {
 	f.Add([]byte(headed))
+	f.Add([]byte(printf))
 	f.Fuzz(func(t *testing.T, text []byte) { robust(t, headedNotation(), text) })
 }
