@@ -131,7 +131,8 @@ type sibling struct {
 	path  string
 }
 
-// siblings returns files of other peers with states of the same tick, or files of the same name if names show no tick.
+// siblings returns files of other peers with states of the same tick, or files of the same name, or of names that differ in
+// numbers, if names show no tick.
 func (f *found) siblings(g *group, path string) (out []sibling) {
 	base := filepath.Base(path)
 	tick, named := g.tickOf(base)
@@ -142,7 +143,7 @@ func (f *found) siblings(g *group, path string) (out []sibling) {
 		for _, b := range o.bases {
 			n, ok := o.tickOf(b)
 			at := filepath.Join(o.dir, b)
-			if at != path && ok == named && n == tick && (named || b == base || len(o.bases) == 1) && len(out) < mostSiblings {
+			if at != path && ok == named && n == tick && (named || b == base || o == g || len(o.bases) == 1) && len(out) < mostSiblings {
 				out = append(out, sibling{o, at})
 			}
 		}

@@ -40,6 +40,12 @@ var open = map[string]struct{ head, unit string }{
 // compare compares the states of two peers in the second of three dumps. It returns the outcome: differ, equal, or unknown.
 func compare(t *testing.T, texts map[string]string) string {
 	t.Helper()
+	return compareAt(t, texts, "a", "b")
+}
+
+// compareAt is compare for the peers at two paths.
+func compareAt(t *testing.T, texts map[string]string, at ...string) string {
+	t.Helper()
 	dir := write(t, texts)
 	all, err := survey.For(files.Disk, []string{dir})
 	if err != nil {
@@ -47,7 +53,7 @@ func compare(t *testing.T, texts map[string]string) string {
 	}
 	known := formats.SnapshotsOf(all.Formats())
 	var sides [2]snapshot.State
-	for i, peer := range []string{"a", "b"} {
+	for i, peer := range at {
 		sets, err := snapshot.Find(files.Disk, filepath.Join(dir, peer), known)
 		if err != nil || len(sets) != 1 {
 			t.Fatal(sets, err)
@@ -161,6 +167,9 @@ func TestCutLast(t *testing.T) {
 		}
 		if got := compare(t, map[string]string{"a/s.csv": whole + more, "b/s.csv": text}); got != want {
 			t.Errorf("%q: %s, expected %s", text, got, want)
+		}
+		if got := compareAt(t, map[string]string{"rank1.csv": whole + more, "rank2.csv": text}, "rank1.csv", "rank2.csv"); got != want {
+			t.Errorf("in one folder, %q: %s, expected %s", text, got, want)
 		}
 	}
 }
