@@ -38,7 +38,7 @@ var lists = []struct {
 	{Measure, "size len length bytes kb mb time ms us ns sec secs seconds interval period ping latency fps rate total port " +
 		"pid tid id line errors mismatches delta lag duration version depth width height addr address ptr pointer handle " +
 		"thread guid uuid offset count memory mem heap rss date timestamp session build revision commit " +
-		"req request nonce span trace conn connection token cookie salt"},
+		"req request nonce span trace conn connection token cookie salt rtt jitter bandwidth kbps tps ups cpu gpu gc"},
 }
 
 // numbering are parts after a word for a tick or player that announce a number.

@@ -152,12 +152,12 @@ func isLog(sample []byte) bool {
 	return count[vocabulary.Tick] > 0 && (order || count[vocabulary.Sum] > 0 && count[vocabulary.Other]+count[vocabulary.WeakSum] < 3)
 }
 
-// isMeasured reports whether the first line of a CSV file has the names of a tick, a checksum and a time or another
-// measure: they are columns of one peer, and not the checksums of several.
+// isMeasured reports whether the first line of a CSV file has the names of a tick, a checksum and anything else, such as a
+// time or a count: they are columns of one peer, and not the checksums of several.
 func isMeasured(sample []byte) bool {
 	header, _, _ := bytes.Cut(sample, []byte{'\n'})
 	count := meanings(header)
-	return count[vocabulary.Tick] == 1 && count[vocabulary.Sum] > 0 && count[vocabulary.Measure] > 0
+	return count[vocabulary.Tick] == 1 && count[vocabulary.Sum] > 0 && count[vocabulary.Measure]+count[vocabulary.Other]+count[vocabulary.WeakSum] > 0
 }
 
 // cellsOf returns the names in the first line of a CSV file.
