@@ -294,7 +294,9 @@ func partingSplit(t *tracediff.Result, p *tracediff.Parting, end func(*tracediff
 }
 
 // inMatch reports whether two ticks are of one match, as far as the traces name matches.
-func inMatch(t *tracediff.Result, a, b tracediff.Tick) bool { return t.Dialect().Match == nil || a.Epoch == b.Epoch }
+func inMatch(t *tracediff.Result, a, b tracediff.Tick) bool {
+	return t.Dialect().Match == nil || a.Epoch == b.Epoch
+}
 
 // comesBack reports whether checksums that are equal again prove that states are.
 func comesBack(t *tracediff.Result) bool {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/lazyregexp"
@@ -35,8 +34,9 @@ func Told(text []byte, name string) *tracediff.ClaimLog {
 	}
 	p.pairs()
 	if log.Claims = p.found; len(p.found) == 0 {
-		sort.SliceStable(p.told, func(i, k int) bool { return p.contrast[p.told[i].Pos] && !p.contrast[p.told[k].Pos] })
-		log.Claims = p.told[:min(len(p.told), mostTold)]
+		of, others := p.apart()
+		log.Claims = slices.Concat(of, others)
+		log.Claims = log.Claims[:min(len(log.Claims), mostTold)]
 	}
 	if len(log.Claims) > 0 {
 		log.Lost = linked(images.ReplaceAllString(string(text), ""))
@@ -73,13 +73,14 @@ func linked(text string) string {
 			list = append(list, l)
 		}
 	}
-	switch len(list) {
-	case 0:
+	if len(list) == 0 {
 		return ""
-	case 1:
-		return "what it links to is not here: " + list[0]
 	}
-	return "what it links to is not here: " + strings.Join(list[:min(len(list), mostTold)], ", ") + strings.Repeat(", and more", min(max(len(list)-mostTold, 0), 1))
+	out := "what it links to is not here: " + strings.Join(list[:min(len(list), mostTold)], ", ")
+	if len(list) > mostTold {
+		out += ", and more"
+	}
+	return out
 }
 
 // postLine is a line of it, or a part of one.
@@ -159,6 +160,18 @@ func (p *post) contrasts() {
 	}
 }
 
+// apart returns the sentences that compare two sides, and the others.
+func (p *post) apart() (of, others []tracediff.Claim) {
+	for _, c := range p.told {
+		if p.contrast[c.Pos] {
+			of = append(of, c)
+		} else {
+			others = append(others, c)
+		}
+	}
+	return of, others
+}
+
 // comparesSides reports whether a sentence names two sides, and a word between them that sets them against each other.
 func (m *message) comparesSides(from, to int) bool {
 	first, against := "", false
@@ -203,7 +216,7 @@ func (m *message) denied(t trigger) bool {
 }
 
 // spoken are beginnings of words that are about a desync wherever a person uses them.
-var spoken = []string{"desync", "unsync", "determinis", "nondetermin", "indetermin", "unseed"}
+var spoken = []string{"desync", "unsync", "determinis", "nondetermin", "indetermin"}
 
 // pairs finds values of two sides: on one line, or on two lines of one shape.
 func (p *post) pairs() {
