@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
 // rooms finds the matches that a log of several at once names on the lines of their checksums: match=M-4849 turn=1 client=ada
@@ -15,7 +17,7 @@ type rooms struct {
 }
 
 // roomWords finds words for a match that several peers play.
-var roomWords = regexp.MustCompile(`(?i)\b(match|game|room|session|lobby|shard|arena|battle|instance|realm|table)(?:[ _-]?(?:id|no|name))?["']?[=:# ]`)
+var roomWords = lazyregexp.New(`(?i)\b(match|game|room|session|lobby|shard|arena|battle|instance|realm|table)(?:[ _-]?(?:id|no|name))?["']?[=:# ]`)
 
 // of returns the match of a line in words, empty if it names none.
 func (m *rooms) of(line []byte) string {
@@ -33,8 +35,8 @@ func NamesMatch(text []byte) bool { return roomWords.Match(text) }
 func Divide(logs []Sample) []Sample {
 	var words []string
 	for _, log := range logs {
-		for _, m := range roomWords.FindAllSubmatch(log.Text, -1) {
-			if word := strings.ToLower(string(m[1])); !slices.Contains(words, word) {
+		for _, m := range roomWords.FindAllSubmatchIndex(log.Text, -1) {
+			if word := strings.ToLower(string(log.Text[m[2]:m[3]])); !slices.Contains(words, word) {
 				words = append(words, word)
 			}
 		}

@@ -722,9 +722,12 @@ var complaints = [...][]string{
 	others: {"remote", "received", "recv", "expected"},
 }
 
-// isTraffic reports whether a line counts what was sent and received: sent=684 recv=340.
+// isTraffic reports whether a line with a checksum also counts what was sent and received: hash=9f3acc01 sent=684 recv=340.
 func isTraffic(line []byte) bool {
-	return !bytes.Contains(line, []byte("remote")) && (bytes.Contains(line, []byte("sent")) || bytes.Contains(line, []byte("bytes")) || bytes.Contains(line, []byte("packets")))
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(line, []byte(w)) })
+	}
+	return has("hash", "checksum", "crc", "digest") && has("sent", "bytes", "packets") && !has("remote")
 }
 
 // complains returns the complaint in a part of a line.

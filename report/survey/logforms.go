@@ -29,12 +29,27 @@ func (l *log) sectioned(sample []byte) bool {
 	if len(sample) > vagueLen {
 		sample = sample[:1+bytes.LastIndexByte(sample[:vagueLen], '\n')]
 	}
+	if l.sums != nil && !l.sums.Seeds() && !l.sums.Nameless() && !indented(sample) {
+		return false
+	}
 	n := notation.Sections(sample)
 	if n == nil || notation.Embedded(sample) != nil || len(ascending(n, sample)) < fewestQuiet || g.notation != nil && !g.notation.Loose && len(ascending(g.notation, sample)) > 1 {
 		return false
 	}
 	g.notation = n
 	return true
+}
+
+// indented reports whether a third of the lines have indentation, as the lines of things below the checksum of a tick have:
+// lines without it may be about anything.
+func indented(sample []byte) bool {
+	lines, deeper := 0, 0
+	for line := range bytes.Lines(sample) {
+		if lines++; line[0] == ' ' || line[0] == '\t' {
+			deeper++
+		}
+	}
+	return 3*deeper >= lines
 }
 
 // ascending returns the states in a log, nil if one has no tick that is later than the one before.
