@@ -41,6 +41,7 @@ func TestTold(t *testing.T) {
 		"# Crash when I open the shop\nIt closes at once.":  "",
 		"":                         "",
 		"The file is 3 MB. Hello!": "",
+		"INCONCLUSIVE  Nothing shows a desync.\nThe cause of the desync is not known.": "",
 
 		// Values on one line.
 		"# Root mismatch\nHash: given=a4efcabf0dd2c4075882, expected=dcfa4fd44da5b9319cf6": "values actual=a4efcabf0dd2c4075882 expected=dcfa4fd44da5b9319cf6",
