@@ -19,7 +19,7 @@ var accepted = []string{
 	"cmd/desynctool/testdata/script/anygame.txtar",  // has logs of that kind
 	"cmd/desynctool/testdata/script/either.txtar",   // has a log of that kind
 	"cmd/desynctool/testdata/script/jsonlogs.txtar", // logs of a logging library
-	"cmd/desynctool/testdata/script/matches.txtar",  // has logs of that kind
+	"cmd/desynctool/testdata/script/rotated.txtar",  // has logs of that kind
 	"cmd/desynctool/testdata/script/nearby.txtar",   // logs with values
 	"cmd/desynctool/testdata/script/packs.txtar",    // has a log of that kind
 	"cmd/desynctool/testdata/script/parts.txtar",    // has logs of that kind

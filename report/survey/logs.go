@@ -42,6 +42,7 @@ func (s *Survey) logs() {
 	looked := 0
 	tables := s.tables()
 	var sectioned []*group
+	var missed []log // with lines that show less than the lines of others
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool {
 		if g.binary || g.kind == description.State {
 			return false
@@ -54,8 +55,6 @@ func (s *Survey) logs() {
 			return false
 		}
 		found := false
-		before := len(s.found)
-		var missed []log // whose lines show less than those of others
 		for i, base := range g.bases {
 			if looked++; looked > mostLogs || i > 0 && !found && g.kind == description.Undescribed {
 				break
@@ -93,20 +92,30 @@ func (s *Survey) logs() {
 				s.notes = append(s.notes, fmt.Sprintf("%s: described as %s, and nothing in it is read", path, g.kind))
 			}
 		}
-		for _, l := range missed {
-			if i := slices.IndexFunc(s.found[before:], func(o log) bool { return o.sums != nil && o.trace.Sniff(l.text) }); i >= 0 {
-				trace := *s.found[before+i].trace
-				l.sums, l.trace, l.text = s.found[before+i].sums, &trace, nil
-				s.found = append(s.found, l)
-			}
-		}
 		if g.notation == nil && !found {
 			s.unread = append(s.unread, g)
 		}
 		return found || g.notation == nil || !g.may(description.State)
 	})
+	s.readMissed(missed)
 	s.together(sectioned)
 	s.confirm()
+}
+
+// readMissed reads logs with few lines as others of their group, or as older parts of the same log: game.log.1 of game.log.
+func (s *Survey) readMissed(missed []log) {
+	for _, l := range missed {
+		i := slices.IndexFunc(s.found, func(o log) bool {
+			return o.sums != nil && (o.group == l.group || strings.HasPrefix(o.path, l.path+".")) && o.trace.Sniff(l.text)
+		})
+		if i < 0 {
+			continue
+		}
+		trace := *s.found[i].trace
+		l.sums, l.trace, l.text = s.found[i].sums, &trace, nil
+		s.found = append(s.found, l)
+		s.unread = slices.DeleteFunc(s.unread, func(g *group) bool { return g == l.group })
+	}
 }
 
 // together reads the same lines of all logs: those that are in each of them.
@@ -359,25 +368,32 @@ func (s *Survey) whole() (out [][]*log) {
 	}
 	for _, parts := range out {
 		lists.SortStable(parts, func(a, b *log) int { return rotation(b.path) - rotation(a.path) })
-		if n := len(parts); n > 1 && later(parts[0].first, parts[n-1].first) { // the highest number is the last one
-			slices.Reverse(parts)
+		untimed := func(l *log) bool { return l.timeForm() == "" || l.timeForm() != parts[0].timeForm() }
+		if !slices.ContainsFunc(parts, untimed) {
+			lists.SortStable(parts, func(a, b *log) int { return strings.Compare(a.time(), b.time()) })
 		}
 	}
 	return out
 }
 
-// later reports whether a line begins with a later time than another one.
-func later(a, b string) bool {
-	digits := func(text string) string {
-		return strings.Map(func(c rune) rune {
-			if c >= '0' && c <= '9' {
-				return '0'
-			}
-			return c
-		}, text)
+// time returns the time with which the first line begins, empty if it has none.
+func (l *log) time() string {
+	text := strings.TrimLeft(l.first, "[(")
+	end := strings.IndexFunc(text, func(c rune) bool { return !strings.ContainsRune("0123456789:.-/T ", c) })
+	if text = strings.TrimRight(text[:max(end, 0)], " "); text == "" || text[0]-'0' > 9 || !strings.ContainsAny(text, ":-/") {
+		return ""
 	}
-	n := min(len(a), len(b), len("2006-01-02 15:04:05"))
-	return n > 0 && a[0] >= '0' && a[0] <= '9' && digits(a[:n]) == digits(b[:n]) && a[:n] > b[:n]
+	return text
+}
+
+// timeForm returns the time with zeros for digits.
+func (l *log) timeForm() string {
+	return strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' {
+			return '0'
+		}
+		return c
+	}, l.time())
 }
 
 // lineNotations are the notations that lines of a log may resemble.
