@@ -293,7 +293,7 @@ func partingSplit(t *tracediff.Result, p *tracediff.Parting, end func(*tracediff
 	return s
 }
 
-// inMatch reports whether two ticks are of one match, as far as the traces name matches.
+// inMatch reports whether two ticks belong to one match, as far as the traces name matches.
 func inMatch(t *tracediff.Result, a, b tracediff.Tick) bool {
 	return t.Dialect().Match == nil || a.Epoch == b.Epoch
 }

@@ -211,7 +211,7 @@ func (p *namelistParser) enter(name []byte, at int) (maps int) {
 func (p *namelistParser) list(begin int) error {
 	var kinds []Kind
 	var all [][]byte
-	empty := true // a comma here would stand for a value that is not given
+	empty := true // a comma here would be in place of a value
 	for {
 		p.space()
 		rest := p.near()

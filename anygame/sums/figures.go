@@ -131,7 +131,7 @@ func (f *figures) isTick(rows int) bool {
 	return f.letters == 0 || f.prefixed == f.integers || f.short == f.long && f.long >= 6 && f.long <= 16
 }
 
-// isLate reports whether values can be ticks of several peers, each of which may be late.
+// isLate reports whether values can be ticks of several peers that may be late.
 func (f *figures) isLate(rows int) bool {
 	one := *f
 	one.falls = 0

@@ -52,14 +52,7 @@ func TestAlign(t *testing.T) {
 			samples = append(samples, sums.Sample{Pattern: p, Text: []byte(log)})
 		}
 		sums.Align(samples)
-		var traces []*tracediff.Trace
-		for _, s := range samples {
-			traces = append(traces, openLog(t, t.TempDir(), s.Text, s.Pattern.Format()))
-		}
-		r, err := tracediff.Compare(traces, tracediff.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := comparedLogs(t, samples)
 		got := ""
 		if r.First != nil {
 			got = r.First.Tick.String()
@@ -109,14 +102,7 @@ func TestShortMatches(t *testing.T) {
 		if !sums.Align(samples) {
 			t.Errorf("%s: no matches", c.name)
 		}
-		var traces []*tracediff.Trace
-		for _, s := range samples {
-			traces = append(traces, openLog(t, t.TempDir(), s.Text, s.Pattern.Format()))
-		}
-		r, err := tracediff.Compare(traces, tracediff.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := comparedLogs(t, samples)
 		got := ""
 		if r.First != nil {
 			got = r.TickText(r.First.Tick)
@@ -125,4 +111,18 @@ func TestShortMatches(t *testing.T) {
 			t.Errorf("%s: differs at %q, expected %q", c.name, got, c.want)
 		}
 	}
+}
+
+// comparedLogs compares logs with their patterns.
+func comparedLogs(t *testing.T, samples []sums.Sample) *tracediff.Result {
+	t.Helper()
+	var traces []*tracediff.Trace
+	for _, s := range samples {
+		traces = append(traces, openLog(t, t.TempDir(), s.Text, s.Pattern.Format()))
+	}
+	r, err := tracediff.Compare(traces, tracediff.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

@@ -126,7 +126,7 @@ func fields(line []byte, do func(key, value string)) {
 	}
 }
 
-// learnRelayed returns the pattern of such a log, nil if the text is none. Its lines are those of a pattern without peers.
+// learnRelayed returns the pattern of such a log, nil if the text is none. It has the lines of a pattern without peers.
 func learnRelayed(text []byte, lines *Pattern) *Pattern {
 	j := &relayed{lines: lines}
 	type row struct {
@@ -208,7 +208,7 @@ const modules = " trace debug info notice warn warning error verbose log main si
 // mostRelayed is how many peers such a log has at most.
 const mostRelayed = 64
 
-// arePeers reports whether the values of a field may be peers: each has checksums of its own for ticks of the others, and several
+// arePeers reports whether the values of a field may be peers: each has its own checksums for ticks of the others, and several
 // are equal, until they differ for good.
 func arePeers(peers map[string]map[string]string) bool {
 	if len(peers) < 2 || len(peers) > mostRelayed {

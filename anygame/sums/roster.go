@@ -26,7 +26,7 @@ type roster struct {
 	after   bool // the name of a peer follows its checksum
 	places  bool // peers have no names, only places
 	hex     bool // all checksums have letters
-	scoped  bool // a tick has lines for parts of the state, whose names precede the peers
+	scoped  bool // a tick has lines for parts of the state, with the names before the peers
 
 	atoms []atom
 	found []entry

@@ -221,7 +221,7 @@ var rules = []Rule{
 	{"report-type", Error, reportPage, theFile, "| Key | Type | |", ""},
 	{"report-phase", Error, reportPage, theFile, "empty, or `after-orders` where the state is that inside tick T, between its orders and the rest", ""},
 	{"report-required", Error, reportPage, theFile, "The first four have to be there.", ""},
-	{"report-null", Error, reportPage, theFile, "What is not known is left out, never null.", ""},
+	{"report-null", Error, reportPage, theFile, "Unknown values are left out, never null.", ""},
 	{"report-unknown", Advice, reportPage, theFile, "Other keys are skipped", ""},
 	{"report-twice", Error, reportPage, theFile, "a key that occurs twice is an error", ""},
 	{"report-integers", Error, reportPage, theFile, "Integers are written without fraction or exponent.", ""},
