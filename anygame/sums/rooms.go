@@ -55,6 +55,9 @@ func Divide(logs []Sample) []Sample {
 	return logs
 }
 
+// mostSeats is how many a log has at most.
+const mostSeats = 4 * mostRelayed
+
 // seat is what a peer reports in one match.
 type seat struct {
 	peer int
@@ -83,6 +86,9 @@ func divides(logs []Sample) bool {
 					continue
 				}
 				if of[room] == nil {
+					if len(seats) == mostSeats {
+						return false
+					}
 					of[room] = &seat{peers, room, map[uint64]string{}}
 					seats = append(seats, of[room])
 				}
@@ -92,7 +98,7 @@ func divides(logs []Sample) bool {
 			}
 		}
 	}
-	if 16*without > lines || len(seats) > 4*mostRelayed {
+	if 16*without > lines {
 		return false
 	}
 	var common, equal [2]int // in other matches, and in the same one
