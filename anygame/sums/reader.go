@@ -109,8 +109,12 @@ func (r *reader) Dialect() tracediff.Dialect {
 	}
 }
 
-// tickName returns the function that names ticks by the word of the log, tick if it has none.
+// tickName returns the function that names ticks by the word of the log, tick if it has none, and
+// checksums where these are counted.
 func (p *Pattern) tickName() func(tick uint64) string {
+	if p.isCounted() {
+		return messages.TickName("checksum")
+	}
 	for _, part := range slices.Backward(vocabulary.Parts(p.templates[0].roles.tickWord)) {
 		if vocabulary.Of(part) == vocabulary.Tick {
 			return messages.TickName(strings.Replace(part, "ticks", "tick", 1))

@@ -94,6 +94,9 @@ func learn(sample []byte, how choice) *Pattern {
 	if len(list) == 0 {
 		form, list = learnRenamed(lines, how)
 	}
+	if len(list) == 0 && !how.alone {
+		form, list = learnCounted(lines, how)
+	}
 	if len(list) == 0 {
 		return nil
 	}
@@ -170,6 +173,12 @@ func (p *Pattern) Vague() bool {
 // Left returns the names of values that look like checksums and that [Confirm] removed.
 func (p *Pattern) Left() []string { return p.left }
 
+// isCounted reports whether the log has no ticks, and its checksums are counted.
+func (p *Pattern) isCounted() bool {
+	_, is := p.form.(*counted)
+	return is
+}
+
 // Seeds reports whether nothing is called a checksum in the lines of the pattern, and only a state of random numbers, or one of
 // many values of a line, is taken for one.
 func (p *Pattern) Seeds() bool {
@@ -200,9 +209,13 @@ type Sample struct {
 // their lines.
 func Confirm(logs []Sample) {
 	found := agreement{}
+	var counts []map[uint64]string
 	for _, log := range logs {
 		for i := range log.Pattern.templates {
 			t := &log.Pattern.templates[i]
+			if log.Pattern.isCounted() {
+				counts = append(counts, log.Pattern.valuesOf(t, log.Text, nil))
+			}
 			if t.vague {
 				found.add(t.text.String(), log.Pattern.valuesOf(t, log.Text, func(s sum) bool { return !s.shy }))
 			}
@@ -213,8 +226,13 @@ func Confirm(logs []Sample) {
 			}
 		}
 	}
+	apart := slices.ContainsFunc(counts, func(one map[uint64]string) bool { return shifted(counts[0], one) })
 	for i := range logs {
 		p := *logs[i].Pattern
+		if p.isCounted() && apart {
+			logs[i].Pattern = nil
+			continue
+		}
 		p.templates = slices.DeleteFunc(slices.Clone(p.templates), func(t template) bool { return t.vague && found.denies(t.text.String()) })
 		for n := range p.templates {
 			t := &p.templates[n]
@@ -309,6 +327,9 @@ func plain(line []byte) []byte {
 
 // Title describes which values are ticks and which are checksums.
 func (p *Pattern) Title() string {
+	if p.isCounted() {
+		return "checksums are counted, since no line has a tick"
+	}
 	var out []string
 	for i := range p.templates {
 		if r := &p.templates[i].roles; !slices.Contains(out, r.title()) {

@@ -84,6 +84,9 @@ func follows(before []byte) bool {
 // digits.
 func numeral(line []byte, i int) (end int, whole, ok bool) {
 	begin := i
+	if end := hexFloat(line, i); end > i {
+		return end, false, true
+	}
 	for end = i; end < len(line) && (isLetter(line[end]) || isDigit(line[end])); end++ {
 	}
 	if inWord := i > 0 && isLetter(line[i-1]) && line[i-1] != '_'; !inWord && end > i {
@@ -112,6 +115,37 @@ func numeral(line []byte, i int) (end int, whole, ok bool) {
 		}
 	}
 	return end, whole, true
+}
+
+// hexFloat returns the end of a float in hexadecimal at i, 0x1.91eb86p+1, and i if there is none.
+func hexFloat(line []byte, i int) int {
+	digits := func(at int, hex bool) int {
+		for at < len(line) && (isDigit(line[at]) || hex && line[at]|0x20 >= 'a' && line[at]|0x20 <= 'f') {
+			at++
+		}
+		return at
+	}
+	begin := i
+	if i < len(line) && line[i] == '-' {
+		begin++
+	}
+	if begin+4 >= len(line) || line[begin] != '0' || line[begin+1]|0x20 != 'x' {
+		return i
+	}
+	end := digits(begin+2, true)
+	if end < len(line) && line[end] == '.' {
+		end = digits(end+1, true)
+	}
+	if end == len(line) || line[end]|0x20 != 'p' {
+		return i
+	}
+	if end++; end < len(line) && isSign(line[end]) {
+		end++
+	}
+	if last := digits(end, false); last > end {
+		return last
+	}
+	return i
 }
 
 // fillers are words that may be between a number and its name.
@@ -167,7 +201,7 @@ func (p *parsed) nameOf(at int) name {
 			}
 			continue
 		case number: // crc32=
-			if i > 0 && p.tokens[i-1].kind == word && p.tokens[i-1].to == t.from && i < at-1 {
+			if i > 0 && p.tokens[i-1].kind == word && p.tokens[i-1].to == t.from && i < at-1 && !(shortTick(p.text(i-1)) && p.isShort(i-1)) {
 				return p.named(i-1, i+1)
 			}
 			return name{from: -1, qualifier: -1}
@@ -175,12 +209,20 @@ func (p *parsed) nameOf(at int) name {
 		if p.filler(i) {
 			continue
 		}
-		if shortTick(p.text(i)) && !bytes.ContainsAny(p.line[t.to:p.tokens[at].from], "=:#") { // T12:30
+		if shortTick(p.text(i)) && !bytes.ContainsAny(p.line[t.to:p.tokens[at].from], "=:#") && !p.isShort(i) { // T12:30
 			break
 		}
 		return p.named(i, i+1)
 	}
 	return name{from: -1, qualifier: -1}
+}
+
+// isShort reports whether a number directly follows a letter that begins a word and is no part of a time: T0001
+func (p *parsed) isShort(i int) bool {
+	begins := i == 0 || p.tokens[i-1].kind == blank || p.tokens[i-1].kind == literal
+	next := i + 1
+	return begins && next < len(p.tokens) && p.tokens[next].kind == number && p.tokens[next].from == p.tokens[i].to &&
+		p.tokens[next].whole && !isClock(p.line, p.tokens[next].to, p.tokens[next].to+1)
 }
 
 // named returns a name with the word before it.

@@ -3,6 +3,7 @@ package sums
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -260,22 +261,58 @@ func (b *between) take(text []byte, tick uint64) {
 
 // ticksOf finds out how the lines of logs show their ticks.
 func ticksOf(logs [][]byte, named []Sample) ticks {
-	words := func(text []byte) bool {
-		l := valuedLines{}
-		return slices.ContainsFunc(linesOf(text), func(line []byte) bool { return l.take(line) && l.own })
+	has := func(with ticks) bool {
+		return slices.ContainsFunc(logs, func(text []byte) bool {
+			l := valuedLines{ticks: with}
+			return slices.ContainsFunc(linesOf(text), func(line []byte) bool { return l.take(line) && l.own })
+		})
 	}
-	if !slices.ContainsFunc(logs, words) {
-		out := ticks{short: true}
-		for _, log := range named {
-			out.word = cmp.Or(out.word, log.Pattern.templates[0].roles.tickWord)
+	if has(ticks{}) {
+		return ticks{places: findTicked(logs, nil)}
+	}
+	out := ticks{short: true}
+	for _, log := range named {
+		out.word = cmp.Or(out.word, log.Pattern.templates[0].roles.tickWord)
+	}
+	if !has(out) {
+		if grown := findGrown(logs); len(grown) > 0 {
+			return ticks{places: findTicked(logs, grown)}
 		}
-		return out
 	}
-	return ticks{places: findTicked(logs)}
+	return out
 }
 
-// findTicked finds the places with ticks on lines that have no word for them, "rnd 220 move idx=4", if other lines have one.
-func findTicked(logs [][]byte) map[string]int {
+// findGrown finds the places with ticks in logs without any word for them, "[220] hp=9" or "220|9|14": the first number of a kind
+// of lines, if it grows by regular steps in all logs.
+func findGrown(logs [][]byte) map[string]int {
+	var found map[string]bool
+	for _, text := range logs {
+		l, columns := valuedLines{}, map[string][][]byte{}
+		for _, line := range linesOf(text) {
+			l.take(line)
+			if len(l.values) > 1 && len(l.tokens) > 0 && isDigit(l.values[0][0]) && (len(columns) < maxGroups || columns[string(l.key)] != nil) {
+				columns[string(l.key)] = append(columns[string(l.key)], bytes.Clone(l.values[0]))
+			}
+		}
+		fit := map[string]bool{}
+		for key, values := range columns {
+			f := figuresOf(values)
+			fit[key] = len(values) >= fewestEqual && f.integers == len(values) && f.letters == 0 && f.regular && f.falls == 0 && (found == nil || found[key])
+		}
+		found = fit
+	}
+	out := map[string]int{}
+	for key, fits := range found {
+		if fits {
+			out[key] = 0
+		}
+	}
+	return out
+}
+
+// findTicked finds the places with ticks on lines that have no word for them, "rnd 220 move idx=4", if other lines have one: with a word, or in a known
+// place.
+func findTicked(logs [][]byte, known map[string]int) map[string]int {
 	type place struct {
 		key string
 		at  int
@@ -283,7 +320,7 @@ func findTicked(logs [][]byte) map[string]int {
 	const fewestDifferent = 8
 	var found map[place]bool
 	for _, text := range logs {
-		l, places := valuedLines{}, map[place]*between{}
+		l, places := valuedLines{ticks: ticks{places: known}}, map[place]*between{}
 		var since []*between // the last line of a tick
 		for _, line := range linesOf(text) {
 			switch {
@@ -313,6 +350,7 @@ func findTicked(logs [][]byte) map[string]int {
 		found = fit
 	}
 	out := map[string]int{}
+	maps.Copy(out, known)
 	for at, fits := range found {
 		if other, ok := out[at.key]; fits && (!ok || at.at < other) {
 			out[at.key] = at.at

@@ -79,11 +79,13 @@ const (
 // rollback, show no values.
 func LearnValues(logs [][]byte, named ...Sample) *Values {
 	var all []map[string]*valued
+	others := 0 // lines without values
 	v := &Values{lines: map[string]*valued{}, ticks: ticksOf(logs, named)}
 	for _, text := range logs {
 		l, lines := valuedLines{ticks: v.ticks}, map[string]*valued{}
 		for _, line := range linesOf(text) {
 			if !l.take(line) {
+				others++
 				continue
 			}
 			one := lines[string(l.key)]
@@ -99,7 +101,7 @@ func LearnValues(logs [][]byte, named ...Sample) *Values {
 		all = append(all, lines)
 	}
 	scopes := map[string]bool{}
-	v.whole = areWhole(all)
+	v.whole = areWhole(all, others > 0)
 	for _, key := range slices.Sorted(maps.Keys(all[0])) {
 		one, counts := all[0][key], false
 		one.thing = one.thingIn(key, all)
@@ -145,10 +147,13 @@ func LearnValues(logs [][]byte, named ...Sample) *Values {
 	return v
 }
 
-// areWhole reports whether all values are equal of the lines that all logs have at the same ticks, and these are several values.
-// Where logs have half of some lines at the same ticks, the others may be missing because the states differ.
-func areWhole(all []map[string]*valued) bool {
-	const fewest = 3
+// areWhole reports whether all values are equal of the lines that all logs have at the same ticks, and these are several values
+// or all that the logs have. Where logs have half of some lines at the same ticks, the others may be missing because the states differ.
+func areWhole(all []map[string]*valued, more bool) bool {
+	fewest := 1
+	if more { // they have other lines
+		fewest = 3
+	}
 	from, to := commonTicks(all)
 	values := 0
 	for key, one := range all[0] {

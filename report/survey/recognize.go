@@ -12,6 +12,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // walk looks at a file or folder.
@@ -154,6 +155,9 @@ func (s *Survey) groupOf(path string) groupName {
 // isKnown reports whether a file has a known format, and notes that there is evidence of one.
 func (s *Survey) isKnown(path string, head []byte) bool {
 	f := formats.Recognize(path, head[:min(len(head), formats.HeadLen)])
+	if f != nil && tracediff.Sniff(head[:min(len(head), formats.HeadLen)]) == tracediff.Hashes { // a checksum a line
+		return false
+	}
 	if f == nil {
 		return bytes.Contains(head, []byte(`"desynctool.`)) || strings.HasPrefix(filepath.Base(path), "desync_report_")
 	}
