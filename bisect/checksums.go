@@ -199,7 +199,7 @@ func (r *Result) lostTraces(t *tracediff.Result) {
 func (r *Result) lostGaps(t *tracediff.Result, info *tracediff.TraceInfo) {
 	for i := range info.Gaps {
 		if g := &info.Gaps[i]; g.Guessed && !g.Away {
-			r.lose("%s: ticks %s to %s differ and may be guesses, which no rollback could replace", info.File, t.TickName(g.First), t.TickName(g.Last))
+			r.lose("%s: what differs in %s may be guesses, which no rollback could replace", info.File, spanOf(t, g))
 			break
 		}
 	}
@@ -212,13 +212,21 @@ func (r *Result) lostGaps(t *tracediff.Result, info *tracediff.TraceInfo) {
 		if n := len(gaps) - 1; n > 0 {
 			more = ", and of " + prose.Count(n, "more span of ticks", "more spans of ticks")
 		}
-		text := fmt.Sprintf("nothing of ticks %s to %s%s", t.TickName(gaps[0].First), t.TickName(gaps[0].Last), more)
+		text := fmt.Sprintf("nothing of %s%s", spanOf(t, &gaps[0]), more)
 		if brief {
 			r.note("%s: %s; the checksums around them were compared", info.File, text)
 		} else {
 			r.lose("%s: %s; whether %s was there is not known", info.File, text, info.Name)
 		}
 	}
+}
+
+// spanOf names the ticks of a gap.
+func spanOf(t *tracediff.Result, g *tracediff.Gap) string {
+	if g.First == g.Last {
+		return t.TickText(g.First)
+	}
+	return t.TickText(g.First) + " to " + strings.TrimPrefix(t.TickText(g.Last), "tick ")
 }
 
 // differAt reports whether traces differ in the ticks on both sides of a state

@@ -2,10 +2,14 @@ package sums
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
 )
+
+// fileSums are parts of names of checksums that lists of files have.
+const fileSums = " sha sha1 sha256 sha512 sha2 md5 etag "
 
 // counted is the form of logs with checksums and no tick on any line: nothing but a checksum on each line, or one form of lines
 // with a word for it, "state hash: 9f3acc01". Such lines are counted, and the count is the tick.
@@ -64,7 +68,8 @@ func (c *counted) nameIn(lines [][]byte) string {
 			if p.tokens[i].kind != number {
 				continue
 			}
-			if name := p.nameText(p.nameOf(i)); p.lexicon.Of([]byte(name)) == vocabulary.Sum && !remote(name) && !p.loads() {
+			name := p.nameText(p.nameOf(i))
+			if p.lexicon.Of([]byte(name)) == vocabulary.Sum && !remote(name) && !hasPart(name, fileSums) && p.line[0] != '"' && !p.loads() {
 				return name
 			}
 		}
@@ -74,7 +79,7 @@ func (c *counted) nameIn(lines [][]byte) string {
 
 // learnCounted finds the checksums of a log that has no ticks.
 func learnCounted(lines [][]byte, how choice) (lineForm, []template) {
-	const fewest, longest = 8, 16 // such lines, and digits of a checksum
+	const fewest, longest = 8, 64 // such lines, and digits of a checksum
 	c := &counted{}
 	c.name = c.nameIn(lines)
 	var texts, values [][]byte
@@ -87,7 +92,9 @@ func learnCounted(lines [][]byte, how choice) (lineForm, []template) {
 			texts, values = append(texts, bytes.Clone(c.line(line))), append(values, bytes.Clone(sum))
 		}
 	}
-	if f := figuresOf(values); len(values) < fewest || c.name == "" && (!f.scattered(len(values), len(values), 6, 8) || f.long > 4*longest) {
+	if f := figuresOf(values); len(values) < fewest || c.name == "" && (!f.scattered(len(values), len(values), 6, 8) || f.long > longest) {
+		return nil, nil
+	} else if c.name == "" && slices.ContainsFunc(values, func(v []byte) bool { return bytes.Contains(v, []byte("00000000")) }) { // bytes of a file
 		return nil, nil
 	}
 	list := learnText(texts, how)

@@ -70,7 +70,7 @@ func (l *valuedLines) take(line []byte) bool {
 	p := &l.parsed
 	if !l.begun {
 		for _, r := range formsOf([][]byte{line}) {
-			if r.json != nil && !r.lead || len(r.names) > 2 && r.separator != ' ' && !strings.ContainsAny(strings.Join(r.names, ""), "=:()[]{}") && slices.ContainsFunc(r.names, func(name string) bool { return vocabulary.Of(name) == vocabulary.Tick }) {
+			if r.json != nil && !r.lead || len(r.names) > 2 && !strings.ContainsAny(strings.Join(r.names, ""), "=:()[]{}") && slices.ContainsFunc(r.names, func(name string) bool { return vocabulary.Of(name) == vocabulary.Tick }) {
 				l.table = r
 			}
 		}
@@ -78,14 +78,16 @@ func (l *valuedLines) take(line []byte) bool {
 	}
 	if l.table != nil {
 		var text []byte
+		words := false
 		if l.table.each(line, func(path, value []byte) {
+			words = words || len(value) > 0 && !isDigit(value[0]) && !isSign(value[0])
 			switch {
 			case l.table.json != nil && messageNames.Match(path):
 				text = append(append(text, value...), ';')
 			case l.table.json == nil || !libraryNames.Match(path):
 				text = append(append(append(append(text, path...), '='), value...), ';')
 			}
-		}) {
+		}) && !(words && l.table.separator == ' ') {
 			line = text
 		}
 	}

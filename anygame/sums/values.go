@@ -22,6 +22,7 @@ import (
 type Values struct {
 	lines map[string]*valued // by their texts without values
 	ticks ticks              // how ticks are found
+	table *records           // the names of columns, nil if lines have none
 	word  string             // for a tick
 	whole bool               // no value differs of the lines that all logs have at the same ticks, except on machines
 	apart []string           // values that count and differ to the end, and since when
@@ -94,6 +95,9 @@ func LearnValues(logs [][]byte, named ...Sample) *Values {
 				lines[string(l.key)] = one
 			}
 			one.ticks, one.values = append(one.ticks, l.tick), append(one.values, slices.Clone(l.values))
+		}
+		if v.table == nil {
+			v.table = l.table
 		}
 		if v.word = cmp.Or(v.word, l.word); l.back || len(lines) > maxGroups {
 			return nil
@@ -427,7 +431,7 @@ func sharedOf(lines []valuedLines) (out []string) {
 			out = append(out, string(value))
 		}
 	}
-	if len(out) == 0 && len(first.names) > 1 && first.names[0] != "" && !differ(lines, 0) {
+	if len(out) == 0 && first.table == nil && len(first.names) > 1 && first.names[0] != "" && !differ(lines, 0) {
 		out = append(out, first.names[0], string(first.values[0]))
 	}
 	return out
@@ -445,7 +449,7 @@ func (v *Values) narrow(sides []tracediff.Side) ([][]tracediff.Detail, error) {
 			return nil, err
 		}
 		line, _, _ := bytes.Cut(text, []byte("\n"))
-		lines[i].ticks = v.ticks
+		lines[i].ticks, lines[i].table, lines[i].begun = v.ticks, v.table, true
 		lines[i].take(plain(bytes.TrimRight(line, "\r")))
 		if i > 0 && !bytes.Equal(lines[i].key, lines[0].key) {
 			return nil, nil
@@ -455,7 +459,7 @@ func (v *Values) narrow(sides []tracediff.Side) ([][]tracediff.Detail, error) {
 	if thing := v.thingOf(&lines[0]); thing != "" && !slices.ContainsFunc(lines, func(l valuedLines) bool { return v.thingOf(&l) != thing }) {
 		shared = []string{thing}
 	}
-	if len(shared) == 0 {
+	if len(shared) == 0 && v.table == nil {
 		return nil, nil
 	}
 	out := make([][]tracediff.Detail, len(sides))
@@ -466,7 +470,9 @@ func (v *Values) narrow(sides []tracediff.Side) ([][]tracediff.Detail, error) {
 				text = append(text, name, string(lines[i].values[place]))
 			}
 		}
-		out[i] = []tracediff.Detail{{Text: valid(shared)}, {Text: valid(text)}}
+		if out[i] = []tracediff.Detail{{Text: valid(text)}}; len(shared) > 0 {
+			out[i] = slices.Insert(out[i], 0, tracediff.Detail{Text: valid(shared)})
+		}
 	}
 	return out, nil
 }

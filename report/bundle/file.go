@@ -16,7 +16,6 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/file/limits"
-	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
@@ -86,41 +85,13 @@ func recognise(tree files.Tree, path string, list []engine.Format, own *engine.L
 		f.pairs = kind == tracediff.Binary || kind == tracediff.Pairs
 	}
 	surveyed := f.Format != nil && f.Format.Paths != nil
-	table := !surveyed && tracediff.Sniff(head) == tracediff.Table
-	f.table, f.columns = table && f.ext() == ".csv" && !unlikeColumns(head), table && longSum.Match(head)
+	if !surveyed {
+		f.table, f.columns = formats.Table(path, head)
+	}
 	f.text = f.Size > 0 && gamelog.Text(head)
 	f.sqlite = bytes.HasPrefix(head, []byte("SQLite format 3\x00"))
 	f.ownLog = f.isGameLog(head, own)
 	return f
-}
-
-// longSum fits a row of a tick and a checksum: small numbers are counts and times, and further columns need not be peers.
-var longSum = lazyregexp.New(`(?m)^\s*\d+[\s,;]+(0x)?[0-9a-fA-F]{6,}\s*$`)
-
-// unlikeColumns reports whether the columns of a table are several values of one program and not the checksums of several
-// peers: they have names, and no two of them have the same checksum in one row, or the same short number in many.
-func unlikeColumns(head []byte) bool {
-	const fewest, short = 3, 4
-	rows, equal := 0, 0
-	for line := range engine.WholeLines(head) {
-		cells := strings.FieldsFunc(string(line), func(c rune) bool { return strings.ContainsRune(",; \t\"", c) })
-		if len(cells) == 0 {
-			continue
-		}
-		if rows++; rows == 1 && cells[0][0]-'0' <= 9 || rows > 1 && len(cells) == 2 {
-			return false
-		}
-		for i := 2; i < len(cells); i++ {
-			if !slices.Contains(cells[1:i], cells[i]) {
-				continue
-			}
-			if equal++; len(cells[i]) >= short {
-				return false
-			}
-			break
-		}
-	}
-	return rows > fewest && 4*equal < rows
 }
 
 // ext returns the extension of the file's name without the suffix of the compression.

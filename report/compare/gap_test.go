@@ -60,7 +60,7 @@ func TestTraceWithGap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const want = "client/checkpoints.trace: nothing of ticks 5 to 8; whether client was there is not known"
+		const want = "client/checkpoints.trace: nothing of tick 5 to 8; whether client was there is not known"
 		if len(b.Lost) != 1 || !strings.HasSuffix(filepath.ToSlash(b.Lost[0]), want) {
 			t.Errorf("bisect has lost %q, want %q", b.Lost, want)
 		}

@@ -154,8 +154,9 @@ func (s *Survey) groupOf(path string) groupName {
 
 // isKnown reports whether a file has a known format, and notes that there is evidence of one.
 func (s *Survey) isKnown(path string, head []byte) bool {
-	f := formats.Recognize(path, head[:min(len(head), formats.HeadLen)])
-	if f != nil && tracediff.Sniff(head[:min(len(head), formats.HeadLen)]) == tracediff.Hashes { // a checksum a line
+	head = head[:min(len(head), formats.HeadLen)]
+	f := formats.Recognize(path, head)
+	if tracediff.Sniff(head) == tracediff.Hashes || formats.TableOfValues(path, head) {
 		return false
 	}
 	if f == nil {

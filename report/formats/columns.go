@@ -1,0 +1,62 @@
+package formats
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/lazyregexp"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Table reports whether a file with these first bytes is named as a table of checksums and may be one, and whether it is a table
+// of long checksums, whatever it is called.
+func Table(path string, head []byte) (named, long bool) {
+	if tracediff.Sniff(head) != tracediff.Table {
+		return false, false
+	}
+	return filepath.Ext(compression.PlainName(path)) == ".csv" && !unlikeColumns(head), longSum.Match(head)
+}
+
+// TableOfValues reports whether a file with these first bytes is a table of numbers that are no checksums of several peers: the
+// columns are several values of one program, or all have short numbers.
+func TableOfValues(path string, head []byte) bool {
+	if named, long := Table(path, head); named || long || tracediff.Sniff(head) != tracediff.Table {
+		return false
+	}
+	return unlikeColumns(head) || !someLong.Match(head)
+}
+
+// someLong fits a row with a number that is long enough for a checksum, after its first one.
+var someLong = lazyregexp.New(`(?m)^\s*\d+[\s,;].*?\b(0x)?[0-9a-fA-F]{6,}\b`)
+
+// longSum fits a row of a tick and a checksum: small numbers are counts and times, and further columns need not be peers.
+var longSum = lazyregexp.New(`(?m)^\s*\d+[\s,;]+(0x)?[0-9a-fA-F]{6,}\s*$`)
+
+// unlikeColumns reports whether the columns of a table are several values of one program and not the checksums of several
+// peers: they have names, and no two of them have the same checksum in one row, or the same short number in many.
+func unlikeColumns(head []byte) bool {
+	const fewest, short = 3, 4
+	rows, equal := 0, 0
+	for line := range engine.WholeLines(head) {
+		cells := strings.FieldsFunc(string(line), func(c rune) bool { return strings.ContainsRune(",; \t\"", c) })
+		if len(cells) == 0 {
+			continue
+		}
+		if rows++; rows == 1 && cells[0][0]-'0' <= 9 || rows > 1 && len(cells) == 2 {
+			return false
+		}
+		for i := 2; i < len(cells); i++ {
+			if !slices.Contains(cells[1:i], cells[i]) {
+				continue
+			}
+			if equal++; len(cells[i]) >= short {
+				return false
+			}
+			break
+		}
+	}
+	return rows > fewest && 4*equal < rows
+}
