@@ -307,7 +307,7 @@ func (s *Schema) shape() shape {
 		if e != base && base.longest == 1 && !base.hint.isTable() && e.identity(s.documents, false) == nil { // a table with the only row of global values
 			return out
 		}
-		if tick == nil || !once(tick) && (e.flat() || out.peer == nil || e.best(kindWords, false).varies()) {
+		if tick == nil || e == base && e.headed(tick) || !once(tick) && (e.flat() || out.peer == nil || e.best(kindWords, false).varies()) {
 			out.state, out.list, out.table = base, nil, true
 		}
 		return out
@@ -328,6 +328,26 @@ func (s *Schema) shape() shape {
 		}
 	}
 	return shape{state: base, tick: tick, peer: s.peer(base)}
+}
+
+// headed reports whether only some of the maps have the tick, and the others are rows below it: all have a kind, World(turn=72),
+// Unit(id=4), Unit(id=5), or there are more of the others, which are no messages and have the same members.
+func (n *node) headed(tick []*node) bool {
+	heads := tick[len(tick)-1]
+	below := n.values - heads.values
+	if below == 0 || !once(tick) {
+		return false
+	}
+	shared, message := 0, n.best(orderWords, false) != nil || n.best(messageWords, false) != nil
+	for _, m := range n.members {
+		switch {
+		case rank(kindWords, m.name) > 0 && m.scalar() && m.values == n.values && m.varies():
+			return true
+		case m.values == below:
+			shared++
+		}
+	}
+	return shared >= 2 && below > heads.values && n.flat() && !message
 }
 
 // elements returns the elements of a list, or of a map that counts like one; nil if it is neither.

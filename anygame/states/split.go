@@ -18,6 +18,7 @@ type list struct {
 
 	tick, peer, kind, field, value *cells
 	ids                            map[string]*cells // by kind
+	heads                          []int             // of each row, the one before or at it that has the tick; nil if all rows have one
 }
 
 // cells are a column in which values are found by their rows.
@@ -96,7 +97,7 @@ func (b *builder) split() {
 	below := belowOf(t, owned, b.schema.Hints)
 	b.forget()
 	for _, group := range l.groups() {
-		if raw := l.tick.get(group[0]); raw != nil {
+		if raw := l.tickOf(group[0]); raw != nil {
 			tick, _ := tickOf(notation.Bare, raw)
 			b.head.Point, b.ticked = snapshot.Point{Tick: tick}, true
 		}
@@ -123,6 +124,8 @@ func newList(t *table, rows int, hints *Hints) *list {
 	l.peer, l.kind = l.named(peerWords), l.named(kindWords)
 	if l.tick = l.named(tickWords); l.tick == nil && l.kind != nil {
 		l.tick = l.best(tickWords, l.ofKinds)
+	} else if l.tick == nil {
+		l.tick = l.best(tickWords, func(c *cells) bool { return l.headsIn(c) != nil })
 	}
 	if hints != nil && hints.Tick != "" {
 		l.tick = l.hinted(func(h *hint) bool { return h.tick })
@@ -133,6 +136,7 @@ func newList(t *table, rows int, hints *Hints) *list {
 	if l.tick != nil && !l.tick.ticks() {
 		l.tick = nil
 	}
+	l.heads = l.headsIn(l.tick)
 	l.field, l.value = l.named(fieldWords), l.named(valueWords)
 	if l.field == nil || l.value == nil {
 		l.field, l.value = nil, nil
@@ -211,7 +215,7 @@ func (c *cells) ticks() bool {
 func (l *list) ofKinds(c *cells) bool {
 	has := map[string]bool{}
 	for row := range c.at {
-		kind, is := string(l.kind.get(row)), c.at[row] > 0
+		kind, is := string(l.kindOf(row)), c.at[row] > 0
 		if before, ok := has[kind]; ok && before != is {
 			return false
 		}
@@ -251,7 +255,7 @@ func (l *list) identify() {
 	l.ids = map[string]*cells{}
 	known := l.hinted(func(h *hint) bool { return h.key != nil })
 	for row := range l.rows {
-		l.ids[string(l.kind.get(row))] = known
+		l.ids[string(l.kindOf(row))] = known
 	}
 	if known != nil {
 		return
@@ -283,7 +287,7 @@ func (l *list) broken(c *cells) map[string]bool {
 	out, seen := map[string]bool{}, map[string]bool{}
 	var key []byte
 	for row := range l.rows {
-		kind, raw := l.kind.get(row), c.get(row)
+		kind, raw := l.kindOf(row), c.get(row)
 		key = append(append(l.group(key[:0], row), kind...), 0)
 		key = append(key, raw...)
 		if raw == nil || l.field == nil && seen[string(key)] {
@@ -294,10 +298,53 @@ func (l *list) broken(c *cells) map[string]bool {
 	return out
 }
 
+// headsIn finds the rows with ticks that other rows follow, World(turn=72), Unit(id=4), Unit(id=5): each tick is in one row, and
+// some rows of the tick come after it. Where there is one tick, all rows belong to it.
+func (l *list) headsIn(ticks *cells) []int {
+	if ticks == nil || ticks.given == 0 || ticks.full() {
+		return nil
+	}
+	out, seen, last := make([]int, l.rows), map[string]bool{}, -1
+	for row := range l.rows {
+		if tick := string(ticks.get(row)); tick != "" {
+			if seen[tick] || last == row-1 && row > 0 {
+				return nil
+			}
+			seen[tick], last = true, row
+		}
+		out[row] = max(last, 0)
+	}
+	if len(seen) == 1 {
+		for row := range out {
+			out[row] = last
+		}
+	}
+	return out
+}
+
+// headKind is the kind of the rows that have the tick of the rows below them, if no column has kinds.
+const headKind = "head"
+
+// kindOf returns the kind of a row, nil if it has none.
+func (l *list) kindOf(row int) []byte {
+	if l.kind == nil && l.heads != nil && l.heads[row] == row {
+		return []byte(headKind)
+	}
+	return l.kind.get(row)
+}
+
+// tickOf returns the tick of a row, nil if it has none.
+func (l *list) tickOf(row int) []byte {
+	if l.heads != nil {
+		row = l.heads[row]
+	}
+	return l.tick.get(row)
+}
+
 // group appends what the state of a row has apart from others.
 func (l *list) group(dst []byte, row int) []byte {
 	dst = append(append(dst, l.peer.get(row)...), 0)
-	return append(append(dst, l.tick.get(row)...), 0)
+	return append(append(dst, l.tickOf(row)...), 0)
 }
 
 // groups returns the rows of each state, in the order in which the states begin.
@@ -368,12 +415,12 @@ func (b *builder) fill(l *list, group []int, below []lower) {
 	byPlace := l.field == nil && !l.identified() // no two rows have one key
 	for _, row := range group {
 		label := l.source.label
-		if kind := l.kind.get(row); kind != nil {
+		if kind := l.kindOf(row); kind != nil {
 			label = clip(string(bytes.TrimPrefix(kind, []byte(`"`))))
 		}
 		t := b.table(label, b.tables[0])
 		at := rowKey{t, uint64(len(t.keys))}
-		identity := l.ids[string(l.kind.get(row))]
+		identity := l.ids[string(l.kindOf(row))]
 		id := identity.get(row)
 		if l.field != nil {
 			at.key = 0

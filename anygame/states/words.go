@@ -18,16 +18,17 @@ var (
 		"id", "uid", "uuid", "guid", "#id", "gid", "eid", "oid", "nid", "entityid", "entity", "objectid", "unitid", "netid", "networkid", "handle", "key", "name", "label", "callsign", "tag", "index", "idx", "slot",
 		"number", "num", "nr", "no",
 	}
-	weakWords   = []string{"index", "idx", "slot", "number", "num", "nr", "no", "name", "label", "callsign", "tag"} // of idWords, those that may change
-	steadyWords = []string{"name", "index", "idx"}                                                                  // of weakWords, names of rows that come and go
-	placeWords  = []string{"x", "y", "z", "q", "r", "i", "j", "row", "col", "column", "line", "lane", "layer", "level", "floor", "cell", "place", "pos", "position", "rank", "order"}
-	rowWords    = []string{"id", "uid", "uuid", "guid", "eid", "entityid", "entity", "objectid", "unitid", "netid"}
-	orderWords  = []string{"cmd", "command", "action", "order", "input", "op", "event"}
-	kindWords   = []string{"kind", "type", "table", "class", "archetype", "entitytype", "component", "category", "subsystem", "system", "section", "#type"}
-	stateWords  = []string{"state", "states", "snapshot", "snapshots", "snaps", "frames", "ticks", "turns", "steps", "bytick", "byframe", "byturn", "history", "dumps", "dump", "records", "samples"}
-	fileWords   = []string{"save", "saves", "autosave", "report", "game", "match", "data", "entities", "objects"}
-	fieldWords  = []string{"field", "property", "prop", "attribute", "attr", "variable", "var", "member", "column"}
-	valueWords  = []string{"value", "val", "data", "v"}
+	weakWords    = []string{"index", "idx", "slot", "number", "num", "nr", "no", "name", "label", "callsign", "tag"} // of idWords, those that may change
+	steadyWords  = []string{"name", "index", "idx"}                                                                  // of weakWords, names of rows that come and go
+	placeWords   = []string{"x", "y", "z", "q", "r", "i", "j", "row", "col", "column", "line", "lane", "layer", "level", "floor", "cell", "place", "pos", "position", "rank", "order"}
+	rowWords     = []string{"id", "uid", "uuid", "guid", "eid", "entityid", "entity", "objectid", "unitid", "netid"}
+	orderWords   = []string{"cmd", "command", "action", "order", "input", "op", "event"}
+	messageWords = []string{"msg", "message", "text", "chat", "log", "loglevel", "severity"}
+	kindWords    = []string{"kind", "type", "table", "class", "archetype", "entitytype", "component", "category", "subsystem", "system", "section", "#type"}
+	stateWords   = []string{"state", "states", "snapshot", "snapshots", "snaps", "frames", "ticks", "turns", "steps", "bytick", "byframe", "byturn", "history", "dumps", "dump", "records", "samples"}
+	fileWords    = []string{"save", "saves", "autosave", "report", "game", "match", "data", "entities", "objects"}
+	fieldWords   = []string{"field", "property", "prop", "attribute", "attr", "variable", "var", "member", "column"}
+	valueWords   = []string{"value", "val", "data", "v"}
 )
 
 // NamesState reports whether a name is used for files with states: state, dump and so on.
