@@ -331,11 +331,11 @@ func (s *Schema) shape() shape {
 }
 
 // headed reports whether only some of the maps have the tick, and the others are rows below it: all have a kind, World(turn=72),
-// Unit(id=4), Unit(id=5), or there are more of the others, which are no messages and have the same members.
+// Unit(id=4), Unit(id=5), or they are no messages and have the same members. There are more of them than of ticks.
 func (n *node) headed(tick []*node) bool {
 	heads := tick[len(tick)-1]
 	below := n.values - heads.values
-	if below == 0 || !once(tick) {
+	if below == 0 || below < heads.values || !once(tick) {
 		return false
 	}
 	shared, message := 0, n.best(orderWords, false) != nil || n.best(messageWords, false) != nil
