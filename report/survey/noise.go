@@ -395,7 +395,7 @@ func compareStates(first, second seen) *compared {
 }
 
 var (
-	noisyNames = lazyregexp.New(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|(memory|mem|heap|rss)_?(kb|mb|kib|mib|bytes|used|size)?|working.?set|allocs?|allocations|gc|cpu|os|user|locale|local|session|guid|uuid|nonce|mailbox|message_queue|uptime|realtime|since_(start|startup|launch|boot)|elapsed|(frame_?)?delta_?(t|s|ms|seconds|real)|jitter|took|perf|ups|tps|(real|wall|render|draw|frame|cpu|gpu)_?(s|secs?|seconds|ms|millis|us|micros|ns|nanos))([^a-z]|$)`)
+	noisyNames = lazyregexp.New(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|(memory|mem|heap|rss)_?(kb|mb|kib|mib|bytes|used|size)?|working.?set|allocs?|allocations|gc|cpu|os|user|locale|local|session|guid|uuid|nonce|mailbox|message_queue|uptime|realtime|since_(start|startup|launch|boot)|elapsed|(frame_?)?delta_?(t|s|ms|seconds|real)|jitter|took|laufzeit|rechenzeit|runtime|perf|ups|tps|(real|wall|render|draw|frame|cpu|gpu)_?(s|secs?|seconds|ms|millis|us|micros|ns|nanos))([^a-z]|$)`)
 	// unitNames are of times if they are the whole name of a value that belongs to no entity, and of the memory of a process.
 	unitNames = lazyregexp.New(`(?i)^(secs?|seconds|ms|msecs?|millis|us|usecs?|micros|ns|nanos)$|_[kmg]i?b$`)
 	// localNames are of values that no simulation has: of the connection, and of where one player looks.
@@ -404,12 +404,12 @@ var (
 	shownParts = lazyregexp.New(`(^|[^a-z])(view|ui|gui|hud|interface|gfx|render|renderer|rendering|audio|sound|screen|window|display)([^a-z]|$)`)
 	// viewNames are of what a machine shows and plays, and of what it is. A simulation may have values with other such names,
 	// like visible, model or country.
-	viewNames = lazyregexp.New(`(^|[^a-z])(cam|screen|zoom|gfx|render|rendered|renderer|batch|batches|audio|sound|sfx|music|shake|cursor|ui|gui|hud|` +
+	viewNames = lazyregexp.New(`(^|[^a-z])(cam|screen|zoom|gfx|render|rendered|renderer|batch|batches|audio|sound|sfx|music|volume|shake|cursor|ui|gui|hud|` +
 		`selected|selection|hover|hovered|highlight|interp|interpolated|lerp|tween|sprite|image_(index|speed|angle|alpha|blend)|focus|debug|diag|diagnostics?|` +
 		`instance_?id|hash_?code|mutex|mu|sema|unity_?version|engine_?version|gpu|driver|adapter|resolution|window|display|monitor|dpi|lang|language|device|machine|hardware)([^a-z]|$)`)
 	noisyTexts = lazyregexp.New(`^(0x[0-9a-fA-F]{8,16}|<?[A-Za-z][\w.]*( object at|:) 0x[0-9a-fA-F]{6,16}>?|[A-Za-z][\w.$]*@[0-9a-f]{5,8}|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
 	// ownerNames are of the player at the machine, or who wrote the file, as values of no entity.
-	ownerNames = lazyregexp.New(`(?i)(^|\.)(writer|author|me|self|whoami|steam_?id|(local|my)_?(id|name|player|slot|index)|user_?name|nick_?name|nick|account|slot|player_?name|player|spieler|joueur|uhrzeit|rechner)$`)
+	ownerNames = lazyregexp.New(`(?i)(^|\.)(writer|author|me|self|whoami|steam_?id|(local|my)_?(id|name|player|slot|index|seat|team|client)|is_?(authority|server|host|master|client|local|owner)|user_?name|nick_?name|nick|account|slot|player_?name|player|spieler|joueur|uhrzeit|rechner)$`)
 	// epochs are times since 1970, with fractions of seconds.
 	epochs = lazyregexp.New(`^1[5-9]\d{8}(\.\d+|\d{3}|\d{6})$`)
 )
