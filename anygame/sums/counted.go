@@ -92,7 +92,11 @@ func learnCounted(lines [][]byte, how choice) (lineForm, []template) {
 			texts, values = append(texts, bytes.Clone(c.line(line))), append(values, bytes.Clone(sum))
 		}
 	}
-	if f := figuresOf(values); len(values) < fewest || c.name == "" && (!f.scattered(len(values), len(values), 6, 8) || f.long > longest) {
+	least := 4 // digits
+	if c.name == "" {
+		least = 8
+	}
+	if f := figuresOf(values); len(values) < fewest || !f.scattered(len(values), len(values), least, least) || f.long > longest {
 		return nil, nil
 	} else if c.name == "" && slices.ContainsFunc(values, func(v []byte) bool { return bytes.Contains(v, []byte("00000000")) }) { // bytes of a file
 		return nil, nil

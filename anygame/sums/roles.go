@@ -251,7 +251,7 @@ func findTick(columns []column, rows int, how choice) (tick int, rivals []string
 		meaning := vocabulary.Of(c.name)
 		call := (meaning == vocabulary.Sum || meaning == vocabulary.WeakSum) && i+1 < len(columns) && columns[i+1].name == ""
 		alone := !c.glued && !c.word && !c.unit && c.figures.regular && c.figures.isTick(rows)
-		if alone && (c.name == "" || call && !c.index) {
+		if alone && (c.name == "" || call && !(c.index && c.figures.falls > 0)) {
 			others = append(others, i)
 		}
 	}

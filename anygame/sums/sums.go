@@ -24,6 +24,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -168,6 +169,44 @@ func Settle(logs []Sample) {
 // Vague reports whether [Confirm] may remove lines of the pattern, or values on them.
 func (p *Pattern) Vague() bool {
 	return slices.ContainsFunc(p.templates, func(t template) bool { return t.vague || t.roles.shy() })
+}
+
+// Extends reports whether a pattern reads each line that another one reads in the text of a log, with more checksums: one that
+// hardly changes does not look like one in every log. The text is only read if the patterns allow that.
+func (p *Pattern) Extends(q *Pattern, read func() []byte) bool {
+	if p.peers || q.peers || reflect.TypeOf(p.form) != reflect.TypeOf(q.form) || p.templates[0].roles.tickWord != q.templates[0].roles.tickWord {
+		return false
+	}
+	mine, others := p.sumWords(), q.sumWords()
+	if len(mine) <= len(others) || slices.ContainsFunc(others, func(word string) bool { return !slices.Contains(mine, word) }) {
+		return false
+	}
+	a, b := newReader(p, bytes.NewReader(nil), "", 0), newReader(q, bytes.NewReader(nil), "", 0)
+	any := false
+	for _, line := range linesOf(read()) {
+		if !b.fits(b.text(line)) {
+			continue
+		}
+		if any = a.fits(a.text(line)); !any {
+			return false
+		}
+	}
+	return any
+}
+
+// fits reports whether a line has one of the templates.
+func (r *reader) fits(line []byte) bool {
+	return slices.ContainsFunc(r.pattern.templates, func(t template) bool { return t.text.match(line, r.matched) })
+}
+
+// sumWords returns the words for checksums in the lines of the pattern.
+func (p *Pattern) sumWords() (out []string) {
+	for i := range p.templates {
+		for _, s := range p.templates[i].roles.all() {
+			out = append(out, s.word)
+		}
+	}
+	return out
 }
 
 // Left returns the names of values that look like checksums and that [Confirm] removed.
@@ -362,13 +401,5 @@ func (p *Pattern) Format() tracediff.Format {
 // sniff reports whether a line of the leading bytes has one of the templates.
 func (p *Pattern) sniff(head []byte) bool {
 	r := newReader(p, bytes.NewReader(nil), "", 0)
-	for _, line := range linesOf(head) {
-		line = r.text(line)
-		for i := range p.templates {
-			if p.templates[i].text.match(line, r.matched) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(linesOf(head), func(line []byte) bool { return r.fits(r.text(line)) })
 }

@@ -150,6 +150,7 @@ func (s *Survey) sampleOf(path string) int64 {
 
 // confirm leaves out what only looks like checksums, by the beginnings of all logs together.
 func (s *Survey) confirm() {
+	s.share()
 	var samples []sums.Sample
 	for _, l := range s.found {
 		if l.text != nil {
@@ -183,6 +184,29 @@ func (s *Survey) confirm() {
 		s.alone(&s.found[0])
 	} else {
 		s.separate()
+	}
+}
+
+// share reads a log by the pattern of another one, if that reads more checksums on the same lines.
+func (s *Survey) share() {
+	for i := range s.found {
+		l := &s.found[i]
+		for k := range s.found {
+			o := &s.found[k]
+			if l.sums == nil || o.sums == nil || k == i || l.group.kind != description.Undescribed {
+				continue
+			}
+			var text []byte
+			if o.sums.Extends(l.sums, func() []byte {
+				text, _ = s.read(l.path, vagueLen)
+				text = text[:bytes.LastIndexByte(text, '\n')+1]
+				return text
+			}) {
+				if l.use(o.sums); l.sums.Vague() || l.sums.Rivals() {
+					l.text = text
+				}
+			}
+		}
 	}
 }
 
