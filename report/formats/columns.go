@@ -36,10 +36,11 @@ var someLong = lazyregexp.New(`(?m)^\s*\d+[\s,;].*?\b(0x)?[0-9a-fA-F]{6,}\b`)
 var longSum = lazyregexp.New(`(?m)^\s*\d+[\s,;]+(0x)?[0-9a-fA-F]{6,}\s*$`)
 
 // unlikeColumns reports whether the columns of a table are several values of one program and not the checksums of several
-// peers: they have names, and no two of them have the same checksum in one row, or the same short number in many.
+// peers: they have names, and only small numbers, or no two of them have the same checksum in one row, or the same short number
+// in many.
 func unlikeColumns(head []byte) bool {
 	const fewest, short = 3, 4
-	rows, equal := 0, 0
+	rows, equal, long := 0, 0, 0
 	for line := range engine.WholeLines(head) {
 		cells := strings.FieldsFunc(string(line), func(c rune) bool { return strings.ContainsRune(",; \t\"", c) })
 		if len(cells) == 0 {
@@ -47,6 +48,9 @@ func unlikeColumns(head []byte) bool {
 		}
 		if rows++; rows == 1 && cells[0][0]-'0' <= 9 || rows > 1 && len(cells) == 2 {
 			return false
+		}
+		if slices.ContainsFunc(cells[1:], isLong) {
+			long++
 		}
 		for i := 2; i < len(cells); i++ {
 			if !slices.Contains(cells[1:i], cells[i]) {
@@ -58,5 +62,8 @@ func unlikeColumns(head []byte) bool {
 			break
 		}
 	}
-	return rows > fewest && 4*equal < rows
+	return rows > fewest && (4*equal < rows || long == 1) // the names are long
 }
+
+// isLong reports whether a cell may be a checksum: it is no number of a few digits.
+func isLong(cell string) bool { return len(cell) > 3 || strings.Trim(cell, "-0123456789") != "" }

@@ -6,6 +6,7 @@ import "testing"
 func TestColumns(t *testing.T) {
 	for text, want := range map[string]bool{
 		"tick;seed;draws\n3;3747c566;67\n6;8932c9b8;99\n9;16613c39;138\n":                      true,
+		"tick,hp,x,y\n1,40,3,3\n2,40,1,1\n3,39,1,1\n4,39,2,2\n5,39,2,2\n":                      true, // small numbers
 		"tick,units,shots\n1,40,0\n2,40,1\n3,39,1\n4,39,2\n5,39,2\n6,2,2\n7,39,3\n8,39,3\n":    true,
 		"tick,ann,bob\n1,aaaa1111,aaaa1111\n2,bbbb1111,bbbb1112\n3,cccc1111,cccc1112\n4,d,e\n": false,
 		"tick,ann,bob,eve\n1,aa,ab,ac\n2,ba,bb,bb\n3,ca,cb,cb\n4,da,db,db\n":                   false,
