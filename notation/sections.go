@@ -14,6 +14,7 @@ import (
 //	[12:00:01]   U001 ogre hp= 32 pos=( 1514,  689) cd=0
 //	[mem] pool 0x0c0d17ea8ac7 1725 KB used
 type sections struct {
+	tag   []byte          // of the program, that all lines have: [sim]
 	head  string          // what precedes the tick, with one blank for several
 	name  string          // of the tick
 	forms map[string]bool // of the lines that are read; others are passed over
@@ -37,7 +38,7 @@ var stampBegin = lazyregexp.New(`^[\[(<]?(?:\d{4}[-/.]\d\d[-/.]\d\d[T ])?\d\d?:\
 // things come again after each. Lines of one form are read if all logs have them.
 func Sections(samples ...[]byte) *Notation {
 	for _, s := range headsOf(samples[0]) {
-		joined := &sections{head: s.head, name: s.name, join: true}
+		joined := &sections{tag: s.tag, head: s.head, name: s.name, join: true}
 		if !s.fits(samples) {
 			s = joined
 		}
@@ -71,7 +72,7 @@ func (s *sections) joined(text []byte) []byte {
 		var line []byte
 		line, at = lineAt(text, at)
 		line = bytes.TrimRight(line, "\r\n")
-		rest := unstamped(line)
+		rest := s.unstamped(line)
 		word := bytes.TrimSpace(rest)
 		from := begin + len(bytes.TrimRight(line, " \t")) - len(word)
 		switch indent := indentOf(rest); {
@@ -103,8 +104,9 @@ func headsOf(sample []byte) (out []*sections) {
 	}
 	runs := map[string]*run{}
 	var order []string
+	tag := tagOf(sample)
 	for line := range bytes.Lines(sample) {
-		head, tick, _ := headOf(unstamped(line))
+		head, tick, _ := headOf(bytes.TrimPrefix(unstamped(line), tag))
 		if tick == nil {
 			continue
 		}
@@ -126,7 +128,7 @@ func headsOf(sample []byte) (out []*sections) {
 	}
 	for _, head := range order {
 		if r := runs[head]; !r.broken && r.seen >= fewestSections && 2*r.even >= r.seen-2 {
-			out = append(out, &sections{head: head, name: "tick"})
+			out = append(out, &sections{tag: tag, head: head, name: "tick"})
 		}
 	}
 	return out
@@ -139,6 +141,28 @@ func unstamped(line []byte) []byte {
 		line = line[len(stampBegin.FindString(string(line[:min(len(line), 48)]))):]
 	}
 	return line
+}
+
+// unstamped returns a line without its time, level and tag, and without its end.
+func (s *sections) unstamped(line []byte) []byte { return bytes.TrimPrefix(unstamped(line), s.tag) }
+
+// tagOf returns the tag with the name of the program or a part of it that all lines begin with, "[sim] ", nil if there is none.
+func tagOf(sample []byte) (tag []byte) {
+	const longest = 24
+	for line := range bytes.Lines(sample) {
+		line = unstamped(line)
+		if tag == nil {
+			end := bytes.IndexAny(line, " \t")
+			if end < 2 || end > longest || bytes.IndexByte([]byte("]:>"), line[end-1]) < 0 || bytes.ContainsAny(line[:end], "0123456789=") {
+				return nil
+			}
+			tag = bytes.Clone(line[:end+1])
+		}
+		if len(line) > 0 && !bytes.HasPrefix(line, tag) {
+			return nil
+		}
+	}
+	return tag
 }
 
 // headOf returns the text before the first number of a line without indentation, that number, and what follows it.
@@ -235,7 +259,7 @@ func (s *sections) learn(sample []byte) bool {
 func (s *sections) each(text []byte, do func(line []byte, head bool)) {
 	over := false
 	for line := range bytes.Lines(text) {
-		if line = unstamped(line); len(bytes.TrimSpace(line)) > 0 {
+		if line = s.unstamped(line); len(bytes.TrimSpace(line)) > 0 {
 			head := s.isHead(line)
 			if over = !head && (over || s.block && indentOf(line) == 0); !over {
 				do(line, head)
@@ -317,7 +341,7 @@ func (s *sections) parse(text []byte, to Sink) error {
 		begin := at
 		var line []byte
 		line, at = lineAt(text, at)
-		rest := unstamped(line)
+		rest := s.unstamped(line)
 		keep := s.isHead(rest)
 		blank := len(bytes.TrimSpace(rest)) == 0
 		over = !keep && (over || s.block && !blank && indentOf(rest) == 0)
