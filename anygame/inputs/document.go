@@ -41,6 +41,7 @@ type collector struct {
 
 	places map[string]*census
 	order  []*census
+	named  bool // as a file with inputs
 
 	found []order
 	seed  uint64
@@ -147,7 +148,23 @@ func (c *collector) take(top *open) bool {
 		one.nested++
 		return true
 	}
+	one.wide = one.maps == one.orders && (one.orders == 0 || one.wide) && c.named && len(top.ofPlayers()) > 1
 	return one.count(&top.value, nil)
+}
+
+// ofPlayers returns the members of a map that are the inputs of a player each, nil if it has others than those and a tick.
+func (v *value) ofPlayers() (out []*value) {
+	for i := range v.members {
+		switch m := &v.members[i]; {
+		case m.holds != 0:
+			return nil
+		case playerName.MatchString(m.name):
+			out = append(out, m)
+		case !isTick(m.name) && !isLocal(m.name):
+			return nil
+		}
+	}
+	return out
 }
 
 // census returns the count of the maps in a place.
@@ -213,6 +230,7 @@ type census struct {
 	orders  int
 	nested  int // that hold the orders of a tick
 	parents int // of maps inside those
+	wide    bool
 	leads   int // maps before the first order that have no tick
 	tick    map[string]int
 	player  map[string]int
@@ -240,7 +258,7 @@ func (s *census) count(v, tick *value) bool {
 		return false
 	}
 	s.maps++
-	if tick == nil || player == nil && len(kinds) == 0 {
+	if tick == nil || player == nil && len(kinds) == 0 && !s.wide {
 		return false
 	}
 	if _, ok := tickOf(tick.text); !ok {
@@ -277,12 +295,12 @@ func (s *census) fits() bool {
 	if s.parents == 1 { // a list in a state
 		return false
 	}
-	if s.orders >= 8 && 2*len(s.players) > s.orders { // no names
+	if s.orders >= 8 && 2*len(s.players) > s.orders && !s.wide { // no names
 		return false
 	}
 	n := s.names()
 	all := func(count map[string]int, name string) bool { return name != "" && count[name] == s.orders }
-	if !all(s.tick, n.tick) || !all(s.player, n.player) && n.kind == "" {
+	if !all(s.tick, n.tick) || !all(s.player, n.player) && n.kind == "" && !n.wide {
 		return false
 	}
 	return s.orders >= 3 || s.place != "" && s.place != "[]"
@@ -299,7 +317,11 @@ func (s *census) names() names {
 		}
 		return best
 	}
-	n := names{tick: most(s.tick), player: most(s.player)}
+	n := names{tick: most(s.tick), player: most(s.player), wide: s.wide}
+	if s.wide {
+		n.player = ""
+		return n
+	}
 	if s.player[n.player] < s.orders {
 		n.player = ""
 	}
@@ -360,6 +382,15 @@ func (c *collector) add(v, tick *value) bool {
 	}
 	if !ok {
 		c.fail(v, "no "+n.tick+" that is a number")
+		return true
+	}
+	if n.wide {
+		for _, m := range v.ofPlayers() {
+			player := playerName.FindStringSubmatch(m.name)
+			one.player, _ = playerOf(player[2])
+			one.payload = appendJSON(nil, &value{holds: '{', members: []value{{kind: m.kind, name: "input", text: m.text}}})
+			c.found = append(c.found, one)
+		}
 		return true
 	}
 	player, kind := v.named(n.player), v.named(n.kind)

@@ -4,6 +4,7 @@
 //	{"tick":5,"player":1,"cmd":"move","x":3}        one a line, or all in a list
 //	{"tick":5,"orders":[{"player":1,"cmd":"move"}]} the orders of a tick in a list
 //	tick,player,kind,x                              a table
+//	tick,player1,player2                            a table with a column a player, in a file that is called inputs
 //	tick 17 player 2 order move 3,4                 lines of a log
 //	[tick 17] player 2: move 3 4                    most lines of a log
 //	17 P2 move 3 4                                  most lines of a log
@@ -20,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/notation"
 )
 
@@ -41,14 +43,17 @@ type Pattern struct {
 	names    names
 }
 
-// names are the names of members with a role, empty where there is none.
-type names struct{ tick, player, kind string }
+// names are the names of members with a role, empty where there is none. Wide is set if all others are players.
+type names struct {
+	tick, player, kind string
+	wide               bool
+}
 
 // Learn returns the pattern of a file by its beginning, whole lines of up to 1 MiB. It is nil if the file holds no
 // orders.
 func Learn(sample []byte, name string) *Pattern {
 	if n := notation.Of(name, sample, len(sample) < sampleLen); n != nil && !n.Loose {
-		return learnDocument(sample, n)
+		return learnDocument(sample, n, inputFile.MatchString(name))
 	}
 	if bytes.IndexByte(sample[:min(len(sample), 4096)], 0) >= 0 {
 		return nil
@@ -56,12 +61,21 @@ func Learn(sample []byte, name string) *Pattern {
 	return learnLines(sample)
 }
 
+// inputFile fits the names of files with inputs. playerName fits the names of columns of players.
+var (
+	inputFile  = lazyregexp.New(`(?i)(^|[^a-z])(inputs?|orders|commands|cmds)([^a-z]|$)`)
+	playerName = lazyregexp.New(`(?i)^(p|player|seat|slot|peer|client|pad|user|input)[ _-]?(\d+)([ _-]?(inputs?|pad|keys|buttons|cmd))?$`)
+)
+
 // Title tells where the tick, the player and the kind of an order are.
 func (p *Pattern) Title() string {
 	if p.notation == nil {
 		return "lines with a tick, a player and an order"
 	}
 	out := "orders as " + p.notation.Title
+	if p.names.wide {
+		out += ", a column a player"
+	}
 	for _, part := range [][2]string{{"tick", p.names.tick}, {"player", p.names.player}, {"kind", p.names.kind}} {
 		if part[1] != "" {
 			out += ", " + part[0] + " in " + strconv.Quote(part[1])
@@ -71,8 +85,8 @@ func (p *Pattern) Title() string {
 }
 
 // learnDocument finds the place with orders.
-func learnDocument(sample []byte, n *notation.Notation) *Pattern {
-	c := &collector{places: map[string]*census{}}
+func learnDocument(sample []byte, n *notation.Notation, named bool) *Pattern {
+	c := &collector{places: map[string]*census{}, named: named}
 	err := n.Parse(sample, c)
 	if fault, ok := err.(*notation.Error); err != nil && !(ok && (fault.Cut || len(sample) >= sampleLen)) {
 		return nil

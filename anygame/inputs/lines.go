@@ -133,7 +133,7 @@ func learnLines(sample []byte) *Pattern {
 		if !ok {
 			continue
 		}
-		n := names{tick.word, player.word, kind.word}
+		n := names{tick: tick.word, player: player.word, kind: kind.word}
 		if count[n]++; count[n] > count[best] {
 			best = n
 		}
@@ -198,7 +198,7 @@ func (p *Pattern) parse(line []byte, lexicon *vocabulary.Lexicon) *order {
 		read = bare
 	}
 	tick, player, kind, ok := read(line, lexicon)
-	if !ok || p.names != (names{tick.word, player.word, kind.word}) {
+	if !ok || p.names != (names{tick: tick.word, player: player.word, kind: kind.word}) {
 		return nil
 	}
 	one := &order{kind: kindName(kind.word, kind.value)}

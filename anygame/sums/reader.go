@@ -333,7 +333,12 @@ func (r *reader) points(n int, phase tracediff.Phase) bool {
 	if tick != r.tick && len(r.nth) > 0 {
 		clear(r.nth)
 	}
-	r.step(tick)
+	again := false
+	if t.redoes {
+		r.nth[n<<8]++
+		again = r.nth[n<<8] > 1
+	}
+	r.step(tick, again)
 	named := roles.phase >= 0 || phase != unknown || t.final
 	if roles.final != "" {
 		phase = tracediff.Predicted
@@ -430,15 +435,15 @@ func (r *reader) scope(word string, value []byte) string {
 	return s
 }
 
-// step goes on to the tick of a line. Where the log goes back, another pass begins.
-func (r *reader) step(tick uint64) {
+// step goes on to the tick of a line. Where the log goes back, or has a tick again, another pass begins.
+func (r *reader) step(tick uint64, again bool) {
 	if r.pattern.names != nil && r.any && tick < r.tick {
 		r.played++
 		r.newest, r.tick = tick, tick
 		return
 	}
 	back := r.any && tick <= r.tick && r.back
-	if r.any && tick < r.tick || back {
+	if r.any && tick < r.tick || back || again {
 		if r.pass++; r.straight {
 			r.err = tracediff.ErrBack
 			return

@@ -175,6 +175,12 @@ func resolve(columns []column, how choice) (roles, bool) {
 	return r, true
 }
 
+// redoes reports whether ticks go back, and lines of one tick have no names that tell them apart.
+func (r *roles) redoes(columns []column) bool {
+	f := &columns[r.tick].figures
+	return f.falls > 1 && f.back <= window && !r.repeats && r.scope < 0 && r.peer < 0 && r.phase < 0
+}
+
 // oneSided reports whether a name means something else in the log of each peer.
 func oneSided(name string) bool { return hasPart(name, locally+remotely) }
 

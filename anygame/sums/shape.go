@@ -23,6 +23,8 @@ type template struct {
 	twin  int
 	guess bool
 	final bool // it has the confirmed one
+	// redoes is set if ticks go back and have one such line each time: a tick that comes twice is simulated again.
+	redoes bool
 	// passes is set if words before the values show the pass over the tick.
 	passes bool
 }

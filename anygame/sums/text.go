@@ -598,7 +598,7 @@ func accept(list []*group, lines int, how choice) []template {
 			continue
 		}
 		taken[key] = g
-		out = append(out, template{text: form, roles: r, fixed: fixed, others: told, vague: r.steady || isVague(g.line), crowded: isCrowded(g.line, &r)})
+		out = append(out, template{text: form, roles: r, fixed: fixed, others: told, vague: r.steady || isVague(g.line), crowded: isCrowded(g.line, &r), redoes: r.redoes(g.columns)})
 		groups = append(groups, g)
 	}
 	pair(out, groups)
