@@ -123,12 +123,18 @@ func regular(strides map[uint64]int, steps int) bool {
 	return 10*fit >= 9*steps && 2*most >= steps
 }
 
+// counts reports whether many values grow and hardly ever fall, as the last tick with all inputs does.
+func (f *figures) counts() bool {
+	const many = 8
+	return f.distinct >= many && f.rises >= 8*f.falls
+}
+
 // isTick reports whether values can be ticks.
 func (f *figures) isTick(rows int) bool {
 	if f.integers < rows || f.negative > 0 || f.long > 19 || f.falls > f.rises {
 		return false
 	}
-	return f.letters == 0 || f.prefixed == f.integers || f.short == f.long && f.long >= 6 && f.long <= 16
+	return f.letters == 0 || f.prefixed == f.integers || f.short == f.long && (f.long >= 6 || f.long >= 4 && f.regular) && f.long <= 16
 }
 
 // isLate reports whether values can be ticks of several peers that may be late.

@@ -367,7 +367,7 @@ func (r *reader) points(n int, phase tracediff.Phase) bool {
 	for i := range roles.points {
 		key := n*maxSlots + i
 		if t.twin > 0 {
-			key = -t.twin
+			key = -(t.twin*maxSlots + i)
 		}
 		r.hold(key, tick, &roles.points[i], scope, phase, named)
 	}

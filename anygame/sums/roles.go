@@ -551,7 +551,7 @@ func (r *roles) discriminate(columns []column, alone bool) {
 	for i := range columns {
 		c := &columns[i]
 		few := c.figures.distinct >= 2 && c.figures.distinct <= maxNames
-		if i == r.tick || i == r.phase || r.sums(i) || !few || !tellsApart(c.values, rowsOf) {
+		if i == r.tick || i == r.phase || r.sums(i) || !few || c.word && c.figures.truths == len(ticks) || !tellsApart(c.values, rowsOf) {
 			continue
 		}
 		rank := 0
@@ -562,7 +562,7 @@ func (r *roles) discriminate(columns []column, alone bool) {
 			rank = 3
 		case c.word:
 			rank = 2
-		case meaning == vocabulary.Other && c.name != "" && c.figures.integers == len(ticks):
+		case meaning == vocabulary.Other && c.name != "" && c.figures.integers == len(ticks) && !c.figures.counts():
 			rank = 1
 		}
 		if rank == 1 || rank == 2 {
@@ -582,6 +582,8 @@ func (r *roles) discriminate(columns []column, alone bool) {
 		if r.peer = best; bestRank == 3 {
 			r.peerWord = columns[best].name
 		}
+	case columns[r.tick].figures.back > 0 && columns[r.tick].figures.back <= window && !onMost(columns[best].values, all):
+		return // passes over ticks that are simulated again, and no parts of the state
 	default:
 		r.scope = best
 		if !columns[best].word {
@@ -589,6 +591,26 @@ func (r *roles) discriminate(columns []column, alone bool) {
 		}
 	}
 	r.repeats = false
+}
+
+// onMost reports whether each of some names is on lines of most ticks.
+func onMost(names [][]byte, rowsOf [][]int) bool {
+	ticks := map[string]int{}
+	for _, rows := range rowsOf {
+		seen := map[string]bool{}
+		for _, row := range rows {
+			if name := string(names[row]); !seen[name] {
+				seen[name] = true
+				ticks[name]++
+			}
+		}
+	}
+	for _, n := range ticks {
+		if 4*n < 3*len(rowsOf) {
+			return false
+		}
+	}
+	return true
 }
 
 func (r *roles) sums(slot int) bool {

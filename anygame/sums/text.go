@@ -259,8 +259,9 @@ type group struct {
 	line     []byte // the first one
 	columns  []column
 	seen     int
-	good     int // lines without a complaint
-	others   int // lines with checksums of other peers
+	at       []int // number of the line of each row
+	good     int   // lines without a complaint
+	others   int   // lines with checksums of other peers
 }
 
 // take takes a line apart, and reports whether it has a part with a tick and checksums.
@@ -367,7 +368,7 @@ func learnText(lines [][]byte, how choice) []template {
 	p := parsed{alone: how.alone}
 	var key []byte
 	known := map[uint64]*group{} // of lines by their shapes, nil for those that have none
-	for _, line := range lines {
+	for n, line := range lines {
 		shape := textsearch.Shape(line[:min(len(line), maxLine)])
 		if g, ok := known[shape]; ok && (g == nil || g.seen >= maxRows) {
 			if g != nil {
@@ -400,6 +401,7 @@ func learnText(lines [][]byte, how choice) []template {
 			g.others++
 		}
 		p.add(g)
+		g.at = append(g.at, n)
 	}
 	return accept(list, len(lines), how)
 }
@@ -616,7 +618,10 @@ func pair(list []template, groups []*group) {
 	for i := range list {
 		for k := range i {
 			a, b := &list[k], &list[i]
-			if a.single() && b.single() && groups[k].healed(groups[i], a, b) >= fewestHealed {
+			if !a.alike(b) {
+				continue
+			}
+			if groups[k].healed(groups[i], a, b) >= fewestHealed || groups[k].simulatedAgain(groups[i], a, b) || groups[i].simulatedAgain(groups[k], b, a) {
 				a.twin = max(a.twin, k+1)
 				b.twin = a.twin
 				break
@@ -651,23 +656,43 @@ func passIn(part []byte) tracediff.Phase {
 	return phase
 }
 
-// single reports whether the lines of a template have one checksum of the whole state.
-func (t *template) single() bool {
-	r := &t.roles
-	return r.peer < 0 && r.scope < 0 && len(r.points) == 1 && r.points[0].scope == "" && len(r.points[0].sums) == 1
+// alike reports whether the lines of two templates have the same checksums, each under the same name and in the same order.
+func (t *template) alike(o *template) bool {
+	a, b := &t.roles, &o.roles
+	if a.peer >= 0 || a.scope >= 0 || b.peer >= 0 || b.scope >= 0 || len(a.points) != len(b.points) || len(a.points) == 0 {
+		return false
+	}
+	for i := range a.points {
+		x, y := &a.points[i], &b.points[i]
+		same := func(s, o sum) bool {
+			return s.name == o.name && (len(a.points) == 1 && len(x.sums) == 1 || s.word == o.word)
+		}
+		if x.scope != y.scope || !slices.EqualFunc(x.sums, y.sums, same) {
+			return false
+		}
+	}
+	return true
+}
+
+// sumsOf returns the checksums of a row.
+func (g *group) sumsOf(row int, t *template) string {
+	var all []byte
+	for _, s := range t.roles.all() {
+		all = append(append(all, g.columns[s.slot].values[row]...), ' ')
+	}
+	return string(all)
 }
 
 // healed returns how often the checksums of two forms of lines differ at a tick and are equal at the next one that both have.
 func (g *group) healed(o *group, a, b *template) (n int) {
-	values := map[string][]byte{}
-	slot, of := a.roles.points[0].sums[0].slot, b.roles.points[0].sums[0].slot
+	values := map[string]string{}
 	for i, tick := range g.columns[a.roles.tick].values {
-		values[string(tick)] = g.columns[slot].values[i]
+		values[string(tick)] = g.sumsOf(i, a)
 	}
 	differ := false
 	for i, tick := range o.columns[b.roles.tick].values {
 		if value, ok := values[string(tick)]; ok {
-			same := bytes.Equal(value, o.columns[of].values[i])
+			same := value == o.sumsOf(i, b)
 			if differ && same {
 				n++
 			}
@@ -675,6 +700,29 @@ func (g *group) healed(o *group, a, b *template) (n int) {
 		}
 	}
 	return n
+}
+
+// simulatedAgain reports whether the lines of another form are about ticks that lines of this one are about before, and most of
+// them about older ticks than the newest one: these are simulated again, or for good.
+func (g *group) simulatedAgain(o *group, a, b *template) bool {
+	const fewest = 8
+	before, older, newest, i := 0, 0, uint64(0), 0
+	seen := map[uint64]bool{}
+	for k, at := range o.at {
+		for ; i < len(g.at) && g.at[i] < at; i++ {
+			if tick, ok := a.roles.tickOf(g.columns[a.roles.tick].values[i]); ok {
+				seen[tick], newest = true, max(newest, tick)
+			}
+		}
+		tick, ok := b.roles.tickOf(o.columns[b.roles.tick].values[k])
+		if !ok || !seen[tick] {
+			continue
+		}
+		if before++; tick < newest && newest-tick <= window {
+			older++
+		}
+	}
+	return before >= fewest && 10*before >= 9*len(o.at) && 2*older >= before
 }
 
 // isVague reports whether a line has words, and none for a checksum.
