@@ -474,6 +474,9 @@ func pointsOf(columns []column, sums []int, firm int) []point {
 			whole.sums = append(whole.sums, one.sum)
 		}
 	}
+	// the same in each log, whichever of them look like checksums there
+	lists.SortStable(points, func(a, b point) int { return a.sums[0].slot - b.sums[0].slot })
+	lists.SortStable(whole.sums, func(a, b sum) int { return a.slot - b.slot })
 	whole.main()
 	for i := range whole.sums {
 		whole.sums[i].name = unused(whole.sums[i].name, func(name string) bool {

@@ -65,5 +65,7 @@ func unlikeColumns(head []byte) bool {
 	return rows > fewest && (4*equal < rows || long == 1) // the names are long
 }
 
-// isLong reports whether a cell may be a checksum: it is no number of a few digits.
-func isLong(cell string) bool { return len(cell) > 3 || strings.Trim(cell, "-0123456789") != "" }
+// isLong reports whether a cell may be a checksum: it is no number of a few digits, unless it begins with a zero.
+func isLong(cell string) bool {
+	return len(cell) > 3 || strings.Trim(cell, "-0123456789") != "" || len(cell) > 1 && cell[0] == '0'
+}
