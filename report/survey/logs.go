@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/anygame/history"
 	"github.com/desynctool/desynctool/anygame/inputs"
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/anygame/sums"
@@ -32,6 +33,7 @@ type log struct {
 	sums  *sums.Pattern     // of the trace, nil if the page has its lines
 	text  []byte            // its beginning, until all logs are known, if the pattern is vague
 	order *inputs.Pattern   // or nil
+	past  *history.History  // of the trace, nil if it is read by lines
 	first string            // the begin of its first line
 
 	matches bool // its lines may name the match that was played
@@ -72,9 +74,15 @@ func (s *Survey) logs() {
 			is, messages := isJSONLog(g.notation, sample)
 			if l.trace == nil && g.kind == description.Undescribed && g.notation != nil && !is &&
 				(!slices.Contains(lineNotations, g.notation.Name) && tabular(g.notation, sample) || g.notation.Name == "csv" && tables[g.dir] && !isLog(sample)) && !sums.IsRoster(sample) {
-				break
+				if s.learnHistory(&l, sample); l.past == nil {
+					break
+				}
+			} else {
+				l.learn(sample, base)
 			}
-			l.learn(sample, base)
+			if l.trace == nil && l.order == nil && !is {
+				s.learnHistory(&l, sample)
+			}
 			if l.sectioned(sample) {
 				sectioned = append(sectioned, g)
 				return false
@@ -99,6 +107,7 @@ func (s *Survey) logs() {
 	})
 	s.readMissed(missed)
 	s.together(sectioned)
+	s.unshift()
 	s.confirm()
 }
 

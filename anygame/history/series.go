@@ -1,0 +1,394 @@
+package history
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/internal/lists"
+	"github.com/desynctool/desynctool/notation"
+)
+
+// series is a map or list with the checksums of many ticks.
+type series struct {
+	name    string
+	word    string // for a tick, empty if there is none
+	counted bool   // ticks are places
+	rows    []row  // by their ticks
+}
+
+// row has the checksums of a tick.
+type row struct {
+	tick  uint64
+	at    int
+	cells []cell
+}
+
+// cell is a named value of a row; the only one has no name.
+type cell struct {
+	name  string
+	value []byte
+}
+
+// shorter reports whether a row lacks something that another one has.
+func (r row) shorter(than row) bool {
+	n := len(r.cells) - 1
+	return n < 0 || n+1 != len(than.cells) || len(r.cells[n].value) < len(than.cells[n].value)
+}
+
+// seriesIn returns all series of a document, none if it has much else, and where its text is cut or broken.
+func seriesIn(n *notation.Notation, text []byte) ([]*series, *notation.Error) {
+	t := &tree{text: text}
+	var fault *notation.Error
+	if err := n.Parse(text, t); err != nil && !errors.As(err, &fault) {
+		return nil, nil
+	}
+	root, ok := t.close(fault != nil, n.Lines && !bytes.HasSuffix(text, []byte("\n")))
+	if !ok {
+		return nil, fault
+	}
+	s := search{}
+	s.in(&root, 0)
+	if s.failed || s.other > mostOther || len(s.found) > mostSeries {
+		return nil, fault
+	}
+	return s.found, fault
+}
+
+// search looks for series in a document.
+type search struct {
+	found  []*series
+	other  int // scalars
+	failed bool
+}
+
+func (s *search) in(v *value, depth int) {
+	if one := v.series(); one != nil {
+		s.found = append(s.found, one)
+		return
+	}
+	if s.failed = s.failed || depth > deepest || v.list && len(v.members) > 0; s.failed {
+		return
+	}
+	for i := range v.members {
+		m := &v.members[i]
+		if m.open {
+			s.in(m, depth+1)
+			continue
+		}
+		s.other++
+		s.failed = s.failed || isOwnTick(m.name)
+	}
+}
+
+// isOwnTick reports whether a name is that of the tick of a whole document, which then is a state: not a count, and not the
+// step from one checksum to the next.
+func isOwnTick(name string) bool {
+	about := func(part string) bool {
+		return strings.Contains(" count total interval every rate per max last first start end number hz ", " "+part+" ")
+	}
+	return vocabulary.Of(name) == vocabulary.Tick && !slices.ContainsFunc(vocabulary.Parts(name), about)
+}
+
+// series returns the checksums of a map or list by their ticks, nil if it has other values.
+func (v *value) series() *series {
+	if v.cut {
+		short := *v
+		short.members, short.cut = v.members[:max(0, len(v.members)-1)], false
+		v = &short
+	}
+	if len(v.members) == 0 {
+		return nil
+	}
+	s := &series{name: v.name}
+	switch first := &v.members[0]; {
+	case !v.list:
+		if !v.byNames(s) {
+			return nil
+		}
+	case !first.open:
+		s.counted = true
+		for i := range v.members {
+			v.members[i].addTo(s, uint64(i))
+		}
+	case !v.inRows(s):
+		return nil
+	}
+	if n := len(s.rows) - 1; n > 0 && v.torn && s.rows[n].shorter(s.rows[n-1]) {
+		s.rows = s.rows[:n]
+	}
+	if len(s.rows) == 0 {
+		return nil
+	}
+	named := vocabulary.Of(v.name) == vocabulary.Sum
+	lists.SortStable(s.rows, func(a, b row) int { return cmp.Compare(a.tick, b.tick) })
+	if !s.paced(named || vocabulary.Of(s.word) == vocabulary.Tick) || !s.clean(named) {
+		return nil
+	}
+	return s
+}
+
+// byNames takes the members of a map whose names are ticks.
+func (v *value) byNames(s *series) bool {
+	for i := range v.members {
+		m := &v.members[i]
+		word := strings.TrimRight(m.name, "0123456789")
+		tick, err := strconv.ParseUint(m.name[len(word):], 10, 63)
+		if err != nil || word != "" && vocabulary.Of(word) != vocabulary.Tick || i > 0 && word != s.word || !m.addTo(s, tick) {
+			return false
+		}
+		s.word = word
+	}
+	if s.word != "" {
+		s.word = strings.ToLower(strings.Trim(s.word, "_- .#"))
+	}
+	return true
+}
+
+// inRows takes the elements of a list that have a tick each.
+func (v *value) inRows(s *series) bool {
+	at := v.tickOf()
+	if at < 0 {
+		return false
+	}
+	first := &v.members[0]
+	s.word = first.members[at].name
+	for i := range v.members {
+		r := &v.members[i]
+		if r.list != first.list || at >= len(r.members) || r.members[at].name != s.word {
+			return false
+		}
+		tick, ok := r.members[at].tick()
+		if !ok || !r.without(at).addTo(s, tick) {
+			return false
+		}
+	}
+	return true
+}
+
+// tickOf returns the place of the tick in the elements of a list: a member with a word for it, or a number that grows from the first
+// element to the second; -1 if there is none.
+func (v *value) tickOf() int {
+	grows := -1
+	first, second := &v.members[0], &v.members[min(1, len(v.members)-1)]
+	for i := range first.members {
+		m := &first.members[i]
+		a, ok := m.tick()
+		if !ok || vocabulary.Of(m.name) == vocabulary.Sum || i >= len(second.members) {
+			continue
+		}
+		if vocabulary.Of(m.name) == vocabulary.Tick {
+			return i
+		}
+		b, ok := second.members[i].tick()
+		if grows < 0 && ok && b > a && vocabulary.Of(m.name) != vocabulary.Measure {
+			grows = i
+		}
+	}
+	return grows
+}
+
+// without returns a value without one of its members.
+func (v *value) without(at int) *value {
+	out := *v
+	out.members = slices.Delete(slices.Clone(v.members), at, at+1)
+	return &out
+}
+
+// addTo adds the row that a value is, a scalar or a few of them. One that is null is none.
+func (v *value) addTo(s *series, tick uint64) bool {
+	r := row{tick: tick, at: v.at}
+	switch {
+	case !v.open && v.kind == notation.Null:
+		return true
+	case !v.open:
+		r.cells = []cell{{value: v.sum()}}
+	case len(v.members) > mostSeries:
+		return false
+	}
+	for i := range v.members {
+		m := &v.members[i]
+		if m.open {
+			return false
+		}
+		name := m.name
+		if v.list {
+			name = strconv.Itoa(i)
+		}
+		r.cells = append(r.cells, cell{name, m.sum()})
+	}
+	s.rows = append(s.rows, r)
+	return true
+}
+
+// paced reports whether the ticks are all different and grow by one step, or sometimes a multiple of it. If words show that
+// they are ticks, they may grow as they like.
+func (s *series) paced(sure bool) bool {
+	step, odd := uint64(0), 0
+	for i := 1; i < len(s.rows); i++ {
+		grown := s.rows[i].tick - s.rows[i-1].tick
+		if grown == 0 {
+			return false
+		}
+		if step == 0 || grown < step {
+			step = grown
+		}
+	}
+	for i := 1; i < len(s.rows); i++ {
+		if grown := s.rows[i].tick - s.rows[i-1].tick; grown != step {
+			odd++
+		}
+	}
+	return sure || 8*odd <= len(s.rows)
+}
+
+// clean leaves only the checksums of the rows, and reports whether there are any, and the other values are constant or times.
+func (s *series) clean(named bool) bool {
+	first := s.rows[0].cells
+	keep := make([]bool, len(first))
+	sums := 0
+	for i := range first {
+		f := figures{named: named || vocabulary.Of(first[i].name) == vocabulary.Sum}
+		for _, r := range s.rows {
+			if len(r.cells) != len(first) || r.cells[i].name != first[i].name {
+				return false
+			}
+			f.add(r.cells[i].value)
+		}
+		switch meaning := vocabulary.Of(first[i].name); {
+		case f.sums():
+			keep[i] = true
+			sums++
+			for _, r := range s.rows {
+				r.cells[i].value = f.canonical(r.cells[i].value)
+			}
+		case len(f.seen) > 1 && meaning != vocabulary.Measure:
+			return false
+		}
+	}
+	for n := range s.rows {
+		r := &s.rows[n]
+		kept := r.cells[:0]
+		for i, c := range r.cells {
+			if keep[i] {
+				kept = append(kept, c)
+			}
+		}
+		if r.cells = kept; sums == 1 {
+			r.cells[0].name = ""
+		}
+	}
+	return sums > 0
+}
+
+// figures shows whether the values of a column are checksums.
+type figures struct {
+	named  bool // a word means it
+	values int
+	odd    int // values that are no whole number
+	hex    int // those with letters
+	short  int // those with less than 8 digits, and of these with less than 6
+	tiny   int
+	up     int // how often the next one is larger, and smaller
+	down   int
+	last   []byte
+	seen   map[string]bool // some
+}
+
+func (f *figures) add(value []byte) {
+	digits, letters, ok := digitsOf(value)
+	f.values++
+	if !ok {
+		f.odd++
+	}
+	if letters {
+		f.hex++
+	}
+	if len(digits) < 8 {
+		f.short++
+	}
+	if len(digits) < 6 {
+		f.tiny++
+	}
+	switch c := cmp.Or(cmp.Compare(len(digits), len(f.last)), bytes.Compare(digits, f.last)); {
+	case f.last == nil || c == 0:
+	case c > 0:
+		f.up++
+	default:
+		f.down++
+	}
+	if f.last = digits; len(f.seen) < 1<<10 {
+		if f.seen == nil {
+			f.seen = map[string]bool{}
+		}
+		f.seen[string(value)] = true
+	}
+}
+
+// sums reports whether the values are checksums: numbers of many digits that do not only grow, or any in which a word
+// means checksums.
+func (f *figures) sums() bool {
+	const fewest, fewestNamed = 8, 3
+	switch {
+	case f.values < fewestNamed || !f.named && f.values < fewest || len(f.seen) < 2:
+		return false
+	case f.named:
+		return 8*f.odd <= f.values && (f.hex > 0 || f.down > 0)
+	case f.odd > 0 || 2*len(f.seen) < min(f.values, fewest) || 8*min(f.up, f.down) < f.up+f.down:
+		return false
+	case f.hex > 0:
+		return 2*f.hex > f.values && 8*f.short <= f.values && 100*f.tiny <= f.values
+	}
+	return 50*f.short <= f.values && 1000*f.tiny <= f.values
+}
+
+// canonical returns a checksum in one form: hexadecimal digits are in lower case after 0x.
+func (f *figures) canonical(value []byte) []byte {
+	digits, _, ok := digitsOf(value)
+	if !ok || f.hex == 0 || value[0] == '-' {
+		return value
+	}
+	return append([]byte("0x"), bytes.ToLower(digits)...)
+}
+
+// digitsOf returns the digits of a whole number, and whether some are letters.
+func digitsOf(value []byte) (digits []byte, letters, ok bool) {
+	digits = bytes.TrimPrefix(value, []byte("-"))
+	prefix := len(digits) > 2 && digits[0] == '0' && digits[1]|0x20 == 'x'
+	if prefix {
+		digits, letters = digits[2:], true
+	}
+	for _, c := range digits {
+		switch {
+		case c >= '0' && c <= '9':
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			letters = true
+		default:
+			return nil, false, false
+		}
+	}
+	const longest = 128
+	return digits, letters, len(digits) > 0 && len(digits) <= longest
+}
+
+// sum returns a scalar as a checksum may be written.
+func (v *value) sum() []byte {
+	if v.kind == notation.Bytes {
+		return hex.AppendEncode([]byte("0x"), v.text)
+	}
+	return v.text
+}
+
+// tick returns a scalar as a tick.
+func (v *value) tick() (uint64, bool) {
+	if v.open || v.kind == notation.Bytes {
+		return 0, false
+	}
+	tick, err := strconv.ParseUint(string(v.text), 10, 63)
+	return tick, err == nil
+}

@@ -1,0 +1,100 @@
+package history
+
+import (
+	"bytes"
+
+	"github.com/desynctool/desynctool/notation"
+)
+
+// value is a value of a document.
+type value struct {
+	name    string
+	kind    notation.Kind
+	text    []byte // of a scalar
+	at      int
+	open    bool // it is a map or list
+	list    bool
+	item    bool // it is a list that its notation writes by repeating its name
+	cut     bool // its last member is
+	torn    bool // its last member may be
+	members []value
+}
+
+// tree is the Sink that keeps a document.
+type tree struct {
+	text  []byte
+	at    int
+	stack []value
+	name  string
+	item  bool
+	roots []value
+}
+
+func (t *tree) BeginMap(at int)  { t.begin(at, false) }
+func (t *tree) BeginList(at int) { t.begin(at, true) }
+
+func (t *tree) begin(at int, list bool) {
+	t.at = at
+	t.stack = append(t.stack, value{name: t.name, open: true, item: t.item, list: list, at: at})
+	t.name, t.item = "", false
+}
+
+func (t *tree) Name(name []byte) { t.name, t.item = string(name), false }
+func (t *tree) Item(name []byte) { t.name, t.item = string(name), true }
+
+func (t *tree) Scalar(kind notation.Kind, text []byte) {
+	const near = 1 << 10 // bytes from one scalar to the next, as a rule
+	if i := bytes.Index(t.text[min(t.at, len(t.text)):min(t.at+near, len(t.text))], text); i >= 0 {
+		t.at += i
+	}
+	v := value{name: t.name, kind: kind, text: bytes.Clone(text), at: t.at, item: t.item}
+	t.name, t.item = "", false
+	t.add(v)
+}
+
+func (t *tree) End(at int) {
+	n := len(t.stack) - 1
+	top := t.stack[n]
+	t.stack, t.at = t.stack[:n], at
+	t.add(top)
+}
+
+// add adds a value to the map or list that is open. An item is an element of a list with its name.
+func (t *tree) add(v value) {
+	n := len(t.stack) - 1
+	if n < 0 {
+		t.roots = append(t.roots, v)
+		return
+	}
+	to := &t.stack[n].members
+	if item := v.item; item {
+		const near = 8 // lists in which items may alternate
+		v.item = false
+		for i := len(*to) - 1; i >= max(0, len(*to)-near); i-- {
+			if of := &(*to)[i]; of.item && of.name == v.name {
+				of.members = append(of.members, v)
+				return
+			}
+		}
+		v = value{name: v.name, open: true, list: true, item: true, at: v.at, members: []value{v}}
+	}
+	*to = append(*to, v)
+}
+
+// close returns the document, and reports whether there is one alone. If its text is cut, so is the end of the maps and lists
+// that are still open. If it may be, so may be the last value.
+func (t *tree) close(cut, perhaps bool) (root value, ok bool) {
+	for n := len(t.stack) - 1; n >= 0; n-- {
+		t.stack[n].cut = cut
+		t.End(t.at)
+	}
+	if len(t.roots) != 1 {
+		return value{}, false
+	}
+	for v := &t.roots[0]; perhaps; v = &v.members[len(v.members)-1] {
+		if v.torn = true; len(v.members) == 0 {
+			break
+		}
+	}
+	return t.roots[0], true
+}
