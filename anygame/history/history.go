@@ -25,52 +25,86 @@ import (
 )
 
 const (
-	mostSeries = 64 // of a document
-	mostOther  = 16 // scalars that belong to no series
-	deepest    = 4  // maps that contain a series
+	mostSeries = 64      // of a document
+	mostOther  = 16      // scalars that belong to no series
+	deepest    = 4       // maps that contain a series
+	mostPlaces = 1 << 16 // see [History.Shifted]
 )
 
 // History is how a document with checksums is read. It does not change once it is learned.
 type History struct {
 	notation *notation.Notation
 	word     string   // for a tick
-	counted  bool     // ticks are places in a list
 	peers    []string // with a series each, nil if all belong to one peer
-	first    map[string]uint64
+
+	places    map[string]int    // of checksums in a list, -1 for those that have several
+	others    map[string]string // numbers next to the checksums
+	forgotten bool
 }
 
 // Learn returns how a document is read by its text, which may be cut. It is nil if the text has anything else than the
 // checksums of ticks and a few scalars.
 func Learn(n *notation.Notation, text []byte) *History {
-	found, _ := seriesIn(n, text)
-	if len(found) == 0 {
+	found := searchIn(n, text)
+	if len(found.series) == 0 {
 		return nil
 	}
-	h := &History{notation: n, word: "tick", first: map[string]uint64{}}
+	h := &History{notation: n, word: "tick", others: found.others}
 	players := 0
-	for _, s := range found {
-		h.counted = h.counted || s.counted
+	for _, s := range found.series {
 		if s.word != "" && vocabulary.Of(s.word) == vocabulary.Tick {
 			h.word = s.word
 		}
 		if isPeer(s.name) {
 			players++
 		}
-		for i, r := range s.rows {
-			for _, c := range r.cells {
-				key := string(c.value)
-				if _, again := h.first[key]; again {
-					h.first[key] = 0
-				} else if len(h.first) < 1<<16 {
-					h.first[key] = uint64(i) + 1
+		if s.counted {
+			h.note(s)
+		}
+	}
+	if players > 1 && players == len(found.series) && agree(found.series) {
+		h.peers = lists.Map(found.series, func(s *series) string { return s.name })
+	}
+	return h
+}
+
+// agree reports whether two of several series have a few different checksums in common: those of peers do, and those of
+// parts of the state that belong to players do not.
+func agree(all []*series) bool {
+	const fewest = 3
+	for i, s := range all {
+		values := map[string]uint64{}
+		for _, r := range s.rows {
+			values[string(r.cells[0].value)] = r.tick
+		}
+		for _, other := range all[:i] {
+			equal := map[uint64]bool{}
+			for _, r := range other.rows {
+				if tick, ok := values[string(r.cells[0].value)]; ok && tick == r.tick {
+					equal[tick] = true
 				}
+			}
+			if len(equal) >= fewest {
+				return true
 			}
 		}
 	}
-	if players > 1 && players == len(found) {
-		h.peers = lists.Map(found, func(s *series) string { return s.name })
+	return false
+}
+
+// note notes the places of checksums that are counted. One that comes again has none.
+func (h *History) note(s *series) {
+	if h.places == nil {
+		h.places = map[string]int{}
 	}
-	return h
+	for _, r := range s.rows[:min(len(s.rows), mostPlaces)] {
+		key := string(r.cells[0].value)
+		if _, again := h.places[key]; again {
+			h.places[key] = -1
+		} else {
+			h.places[key] = int(r.tick)
+		}
+	}
 }
 
 // Shifted reports whether several checksums of two lists have other places in one than in the other: then their places are
@@ -78,12 +112,26 @@ func Learn(n *notation.Notation, text []byte) *History {
 func (h *History) Shifted(other *History) bool {
 	const fewest = 3
 	elsewhere := 0
-	for value, place := range h.first {
-		if at := other.first[value]; place > 0 && at > 0 && at != place {
+	for value, place := range h.places {
+		if at, ok := other.places[value]; ok && at >= 0 && place >= 0 && at != place {
 			elsewhere++
 		}
 	}
-	return h.counted && other.counted && elsewhere >= fewest
+	return elsewhere >= fewest
+}
+
+// Forget leaves out all checksums.
+func (h *History) Forget() { h.forgotten = true }
+
+// Unlike returns the names of the numbers next to the checksums that two documents do not have in common.
+func (h *History) Unlike(other *History) (names []string) {
+	for name, value := range h.others {
+		if theirs, ok := other.others[name]; ok && theirs != value {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Format returns the format of documents that are read so.
@@ -108,20 +156,22 @@ func (h *History) read(r io.Reader, name string, peer int) (tracediff.Source, er
 	if err != nil {
 		return nil, err
 	}
-	found, fault := seriesIn(h.notation, text)
-	out := &source{history: h, end: io.EOF}
+	found := searchIn(h.notation, text)
+	out := &source{word: h.word, end: io.EOF}
 	switch {
-	case fault != nil:
-		out.end = fault.In(name, text)
-	case len(found) == 0:
+	case h.forgotten:
+		return out, nil
+	case found.fault != nil:
+		out.end = found.fault.In(name, text)
+	case len(found.series) == 0:
 		return nil, fmt.Errorf("%s: no checksums of ticks", name)
 	}
-	for _, s := range found {
+	for _, s := range found.series {
 		if h.peers != nil && s.name != h.peers[peer] {
 			continue
 		}
 		scope := s.name
-		if len(found) == 1 || h.peers != nil {
+		if len(found.series) == 1 || h.peers != nil {
 			scope = ""
 		}
 		for _, r := range s.rows {
@@ -132,14 +182,24 @@ func (h *History) read(r io.Reader, name string, peer int) (tracediff.Source, er
 		}
 	}
 	lists.SortStable(out.list, func(a, b checkpoint) int { return cmp.Compare(a.Tick, b.Tick) })
-	line, before := int64(1), 0
-	for i := range out.list {
-		if at := min(out.list[i].at, len(text)); at >= before && bytes.IndexByte(text[:min(len(text), 512)], 0) < 0 {
-			line += int64(bytes.Count(text[before:at], []byte("\n")))
-			out.list[i].line, before = line, at
-		}
+	if bytes.IndexByte(text, 0) < 0 {
+		lines(out.list, text)
 	}
 	return out, nil
+}
+
+// lines finds the lines of checkpoints by their places in a text.
+func lines(all []checkpoint, text []byte) {
+	inOrder := lists.Map(all, func(c checkpoint) int { return min(c.at, len(text)) })
+	slices.Sort(inOrder)
+	at, line, of := 0, int64(1), map[int]int64{}
+	for _, to := range inOrder {
+		line += int64(bytes.Count(text[at:to], []byte("\n")))
+		at, of[to] = to, line
+	}
+	for i := range all {
+		all[i].line = of[min(all[i].at, len(text))]
+	}
 }
 
 // checkpoint is a checkpoint with its place in the text.
@@ -151,17 +211,17 @@ type checkpoint struct {
 
 // source returns the checkpoints of a document.
 type source struct {
-	history *History
-	list    []checkpoint
-	record  tracediff.Record
-	end     error
+	word   string // for a tick
+	list   []checkpoint
+	record tracediff.Record
+	end    error
 }
 
 func (s *source) Header() tracediff.Header { return tracediff.Header{} }
 
 func (s *source) Dialect() tracediff.Dialect {
 	return tracediff.Dialect{
-		Engine: "any game", File: "document with checksums", TickName: messages.TickName(s.history.word), Endless: true, Lossy: true, AtPoint: true,
+		Engine: "any game", File: "document with checksums", TickName: messages.TickName(s.word), Endless: true, Lossy: true, AtPoint: true,
 		Detail: tracediff.Path,
 	}
 }

@@ -41,35 +41,35 @@ func (r row) shorter(than row) bool {
 	return n < 0 || n+1 != len(than.cells) || len(r.cells[n].value) < len(than.cells[n].value)
 }
 
-// seriesIn returns all series of a document, none if it has much else, and where its text is cut or broken.
-func seriesIn(n *notation.Notation, text []byte) ([]*series, *notation.Error) {
-	t := &tree{text: text}
-	var fault *notation.Error
-	if err := n.Parse(text, t); err != nil && !errors.As(err, &fault) {
-		return nil, nil
-	}
-	root, ok := t.close(fault != nil, n.Lines && !bytes.HasSuffix(text, []byte("\n")))
-	if !ok {
-		return nil, fault
-	}
-	s := search{}
-	s.in(&root, 0)
-	if s.failed || s.other > mostOther || len(s.found) > mostSeries {
-		return nil, fault
-	}
-	return s.found, fault
-}
-
 // search looks for series in a document.
 type search struct {
-	found  []*series
-	other  int // scalars
+	series []*series
+	others map[string]string // numbers that belong to none, by their names
+	scalar int               // how many scalars belong to none
 	failed bool
+	fault  *notation.Error // where the text is cut or broken
+}
+
+// searchIn finds all series of a document, none if it has much else.
+func searchIn(n *notation.Notation, text []byte) *search {
+	t, s := &tree{text: text}, &search{others: map[string]string{}}
+	if err := n.Parse(text, t); err != nil && !errors.As(err, &s.fault) {
+		return s
+	}
+	root, ok := t.close(s.fault != nil, n.Lines && !bytes.HasSuffix(text, []byte("\n")))
+	if !ok {
+		return s
+	}
+	s.in(&root, 0)
+	if s.failed || s.scalar > mostOther || len(s.series) > mostSeries {
+		s.series = nil
+	}
+	return s
 }
 
 func (s *search) in(v *value, depth int) {
 	if one := v.series(); one != nil {
-		s.found = append(s.found, one)
+		s.series = append(s.series, one.byPeer()...)
 		return
 	}
 	if s.failed = s.failed || depth > deepest || v.list && len(v.members) > 0; s.failed {
@@ -81,9 +81,32 @@ func (s *search) in(v *value, depth int) {
 			s.in(m, depth+1)
 			continue
 		}
-		s.other++
+		s.scalar++
 		s.failed = s.failed || isOwnTick(m.name)
+		meaning := vocabulary.Of(m.name)
+		if _, _, ok := digitsOf(m.text); ok && m.kind != notation.Text && (meaning == vocabulary.Other || meaning == vocabulary.WeakSum) {
+			s.others[m.name] = string(m.text)
+		}
 	}
+}
+
+// byPeer returns a series for each column if these are peers.
+func (s *series) byPeer() []*series {
+	names := lists.Map(s.rows[0].cells, func(c cell) string { return c.name })
+	if len(names) < 2 || slices.ContainsFunc(names, func(name string) bool { return !isPeer(name) }) {
+		return []*series{s}
+	}
+	var out []*series
+	for _, name := range names {
+		one := &series{name: name, word: s.word}
+		for _, r := range s.rows {
+			if i := slices.IndexFunc(r.cells, func(c cell) bool { return c.name == name }); i >= 0 {
+				one.rows = append(one.rows, row{r.tick, r.at, []cell{{value: r.cells[i].value}}})
+			}
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // isOwnTick reports whether a name is that of the tick of a whole document, which then is a state: not a count, and not the
@@ -200,6 +223,9 @@ func (v *value) without(at int) *value {
 	return &out
 }
 
+// longest is how many digits a checksum may have.
+const longest = 128
+
 // addTo adds the row that a value is, a scalar or a few of them. One that is null is none.
 func (v *value) addTo(s *series, tick uint64) bool {
 	r := row{tick: tick, at: v.at}
@@ -275,14 +301,15 @@ func (s *series) clean(named bool) bool {
 		r := &s.rows[n]
 		kept := r.cells[:0]
 		for i, c := range r.cells {
-			if keep[i] {
+			if _, _, ok := digitsOf(c.value); keep[i] && ok {
 				kept = append(kept, c)
 			}
 		}
-		if r.cells = kept; sums == 1 {
-			r.cells[0].name = ""
+		if r.cells = kept; sums == 1 && len(kept) > 0 {
+			kept[0].name = ""
 		}
 	}
+	s.rows = slices.DeleteFunc(s.rows, func(r row) bool { return len(r.cells) == 0 })
 	return sums > 0
 }
 
@@ -372,7 +399,6 @@ func digitsOf(value []byte) (digits []byte, letters, ok bool) {
 			return nil, false, false
 		}
 	}
-	const longest = 128
 	return digits, letters, len(digits) > 0 && len(digits) <= longest
 }
 

@@ -45,7 +45,11 @@ func (s *Survey) logs() {
 	tables := s.tables()
 	var sectioned []*group
 	var missed []log // with lines that show less than the lines of others
+	groups := slices.Clone(s.order)
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool {
+		if s.isHistory(g, groups) {
+			return true
+		}
 		if g.binary || g.kind == description.State {
 			return false
 		}
@@ -74,15 +78,9 @@ func (s *Survey) logs() {
 			is, messages := isJSONLog(g.notation, sample)
 			if l.trace == nil && g.kind == description.Undescribed && g.notation != nil && !is &&
 				(!slices.Contains(lineNotations, g.notation.Name) && tabular(g.notation, sample) || g.notation.Name == "csv" && tables[g.dir] && !isLog(sample)) && !sums.IsRoster(sample) {
-				if s.learnHistory(&l, sample); l.past == nil {
-					break
-				}
-			} else {
-				l.learn(sample, base)
+				break
 			}
-			if l.trace == nil && l.order == nil && !is {
-				s.learnHistory(&l, sample)
-			}
+			l.learn(sample, base)
 			if l.sectioned(sample) {
 				sectioned = append(sectioned, g)
 				return false
@@ -107,7 +105,7 @@ func (s *Survey) logs() {
 	})
 	s.readMissed(missed)
 	s.together(sectioned)
-	s.unshift()
+	s.compareHistories()
 	s.confirm()
 }
 
