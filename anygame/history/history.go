@@ -28,7 +28,9 @@ const (
 	mostSeries = 64      // of a document
 	mostOther  = 16      // scalars that belong to no series
 	deepest    = 4       // maps that contain a series
-	mostPlaces = 1 << 16 // see [History.Shifted]
+	mostPlaces = 1 << 16 // checksums that are compared with another document
+
+	fewestAlike = 3 // checksums that two peers have in common
 )
 
 // History is how a document with checksums is read. It does not change once it is learned.
@@ -37,7 +39,8 @@ type History struct {
 	word     string   // for a tick
 	peers    []string // with a series each, nil if all belong to one peer
 
-	places    map[string]int    // of checksums in a list, -1 for those that have several
+	counted   bool              // ticks are places in a list
+	places    map[string]int    // the ticks of checksums, -1 for those that have several
 	others    map[string]string // numbers next to the checksums
 	forgotten bool
 }
@@ -58,9 +61,8 @@ func Learn(n *notation.Notation, text []byte) *History {
 		if isPeer(s.name) {
 			players++
 		}
-		if s.counted {
-			h.note(s)
-		}
+		h.counted = h.counted || s.counted
+		h.note(s)
 	}
 	if players > 1 && players == len(found.series) && agree(found.series) {
 		h.peers = lists.Map(found.series, func(s *series) string { return s.name })
@@ -71,7 +73,6 @@ func Learn(n *notation.Notation, text []byte) *History {
 // agree reports whether two of several series have a few different checksums in common: those of peers do, and those of
 // parts of the state that belong to players do not.
 func agree(all []*series) bool {
-	const fewest = 3
 	for i, s := range all {
 		values := map[string]uint64{}
 		for _, r := range s.rows {
@@ -84,7 +85,7 @@ func agree(all []*series) bool {
 					equal[tick] = true
 				}
 			}
-			if len(equal) >= fewest {
+			if len(equal) >= fewestAlike {
 				return true
 			}
 		}
@@ -92,13 +93,13 @@ func agree(all []*series) bool {
 	return false
 }
 
-// note notes the places of checksums that are counted. One that comes again has none.
+// note notes the ticks of checksums.
 func (h *History) note(s *series) {
 	if h.places == nil {
 		h.places = map[string]int{}
 	}
 	for _, r := range s.rows[:min(len(s.rows), mostPlaces)] {
-		key := string(r.cells[0].value)
+		key := s.name + "\x00" + string(r.cells[0].value)
 		if _, again := h.places[key]; again {
 			h.places[key] = -1
 		} else {
@@ -107,17 +108,44 @@ func (h *History) note(s *series) {
 	}
 }
 
-// Shifted reports whether several checksums of two lists have other places in one than in the other: then their places are
-// no ticks.
+// Shifted reports whether the places in two lists are not the same ticks: several checksums have other places in one than
+// in the other, or the lists have none in common.
 func (h *History) Shifted(other *History) bool {
-	const fewest = 3
-	elsewhere := 0
+	if !h.counted || !other.counted {
+		return false
+	}
+	_, elsewhere := h.compare(other)
+	return elsewhere >= fewestAlike || !h.shares(other)
+}
+
+// shares reports whether two documents have a checksum in common.
+func (h *History) shares(other *History) bool {
+	for value := range h.places {
+		if _, ok := other.places[value]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Agrees reports whether several checksums of two documents have the same ticks.
+func (h *History) Agrees(other *History) bool {
+	same, _ := h.compare(other)
+	return same >= fewestAlike
+}
+
+// compare counts the checksums that have the same place in two documents, and those that have others.
+func (h *History) compare(other *History) (same, elsewhere int) {
 	for value, place := range h.places {
-		if at, ok := other.places[value]; ok && at >= 0 && place >= 0 && at != place {
+		switch at, ok := other.places[value]; {
+		case !ok || at < 0 || place < 0:
+		case at == place:
+			same++
+		default:
 			elsewhere++
 		}
 	}
-	return elsewhere >= fewest
+	return same, elsewhere
 }
 
 // Forget leaves out all checksums.

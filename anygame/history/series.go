@@ -148,6 +148,9 @@ func (v *value) series() *series {
 	if len(s.rows) == 0 {
 		return nil
 	}
+	if vocabulary.Of(s.word) != vocabulary.Tick && vocabulary.Of(v.name) == vocabulary.Tick {
+		s.word = v.name // <turn n="7">
+	}
 	named := vocabulary.Of(v.name) == vocabulary.Sum
 	lists.SortStable(s.rows, func(a, b row) int { return cmp.Compare(a.tick, b.tick) })
 	if !s.paced(named || vocabulary.Of(s.word) == vocabulary.Tick) || !s.clean(named) {

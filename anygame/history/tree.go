@@ -39,15 +39,22 @@ func (t *tree) begin(at int, list bool) {
 	t.name, t.item = "", false
 }
 
-func (t *tree) Name(name []byte) { t.name, t.item = string(name), false }
-func (t *tree) Item(name []byte) { t.name, t.item = string(name), true }
+func (t *tree) Name(name []byte) { t.find(name); t.name, t.item = string(name), false }
+func (t *tree) Item(name []byte) { t.find(name); t.name, t.item = string(name), true }
+
+// find goes on to a name or scalar in the text, if it is there as it is, and returns its place.
+func (t *tree) find(text []byte) int {
+	const near = 256 // bytes from one to the next, as a rule
+	from := min(t.at, len(t.text))
+	if i := bytes.Index(t.text[from:min(from+near, len(t.text))], text); i >= 0 {
+		t.at = from + i + len(text)
+		return from + i
+	}
+	return from
+}
 
 func (t *tree) Scalar(kind notation.Kind, text []byte) {
-	const near = 1 << 10 // bytes from one scalar to the next, as a rule
-	if i := bytes.Index(t.text[min(t.at, len(t.text)):min(t.at+near, len(t.text))], text); i >= 0 {
-		t.at += i
-	}
-	v := value{name: t.name, kind: kind, text: bytes.Clone(text), at: t.at, item: t.item}
+	v := value{name: t.name, kind: kind, text: bytes.Clone(text), at: t.find(text), item: t.item}
 	t.name, t.item = "", false
 	t.add(v)
 }

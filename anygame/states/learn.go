@@ -43,6 +43,7 @@ type node struct {
 	ids                 bool               // all names of its members look like ids
 	counting            bool               // the names of its members count, from 0 or 1 on
 	growing             bool               // they are ticks, each after the one before
+	steps               pace               // of these ticks
 	collapsed           bool               // it has so many members that those which are alike are in item
 	rowIDs              bool               // the names of all that are in item look like ids
 	largest             int                // members of one map, at most
@@ -389,6 +390,7 @@ func (l *learner) Name(name []byte) {
 	if top.node.growing {
 		tick, ok := tickName(name)
 		top.node.growing, top.tick = ok && (top.count == 1 || tick > top.tick), tick
+		top.node.steps.add(name[len(bytes.TrimRight(name, "0123456789")):], top.node.maps)
 	}
 	l.next = top.node.member(name, &l.schema.nodes)
 }

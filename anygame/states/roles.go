@@ -315,8 +315,8 @@ func (s *Schema) shape() shape {
 		if out, ok := s.within(base); ok {
 			return out
 		}
-		for _, m := range base.members {
-			if m.collapsed && m.byTick() {
+		for _, m := range slices.Concat([]*node{base}, base.members) {
+			if m.collapsed && m.byTick(!s.Dumps) && (m == base || !m.item.flat() || !slices.ContainsFunc(base.members, func(o *node) bool { return o != m && !o.scalar() })) {
 				return shape{state: m.item, list: m, named: true, tick: s.tick(m.item), peer: s.peer(m.item)}
 			}
 		}
@@ -363,21 +363,32 @@ func (n *node) elements() *node {
 func (s *Schema) collapse(nodes *int) {
 	base := unwrap(s.root)
 	for _, n := range slices.Concat([]*node{s.root, base}, base.members) {
-		if n.lists == 0 && !n.collapsed && (n.counts() && s.tick(n.together()) != nil || n.byTick()) {
+		if n.lists == 0 && !n.collapsed && (n.counts() && s.tick(n.together()) != nil || n.byTick(!s.Dumps)) {
 			n.collapse(nodes)
 		}
 	}
 }
 
-// byTick reports whether a map has states as members, under their ticks.
-func (n *node) byTick() bool {
-	switch {
-	case n.lists > 0 || !n.growing || rank(stateWords, n.name) == 0:
+// byTick reports whether a map has states as members, under their ticks. Small ones without tables may be rows: their ticks
+// grow evenly, and the name of the map or their steps show what they are.
+func (n *node) byTick(small bool) bool {
+	if n.lists > 0 || !n.growing || !n.collapsed && len(n.members) < fewestAlike {
 		return false
-	case n.collapsed:
-		return !n.item.flat()
 	}
-	return len(n.members) >= fewestAlike && !n.together().flat()
+	e, named := n.item, rank(stateWords, n.name) > 0
+	if !n.collapsed {
+		if !named && !n.steps.even() {
+			return false
+		}
+		e = n.together()
+	}
+	switch {
+	case !e.flat():
+		return named
+	case !small || !n.steps.even() || rank(pastWords, n.name) == 0 && n.steps.step == 1 || e.maps < e.values || len(e.members) == 0:
+		return false
+	}
+	return !slices.ContainsFunc(e.members, func(m *node) bool { return !m.scalar() || idRank(m.name) > 0 || rank(kindWords, m.name) > 0 })
 }
 
 // Several reports whether a file may have several states, as far as files were learned.

@@ -46,6 +46,8 @@ type Schema struct {
 	Table string
 	// Unnamed is the label of a list of rows that has no name in its file.
 	Unnamed string
+	// Dumps is set if there may be several files of each peer, of other ticks. Then a map of small records is a table.
+	Dumps bool
 	// Hints are what is known of the states beforehand, nil if nothing is.
 	Hints *Hints
 

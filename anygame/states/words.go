@@ -26,6 +26,7 @@ var (
 	messageWords = []string{"msg", "message", "text", "chat", "log", "loglevel", "severity"}
 	kindWords    = []string{"kind", "type", "table", "class", "archetype", "entitytype", "component", "category", "subsystem", "system", "section", "#type"}
 	stateWords   = []string{"state", "states", "snapshot", "snapshots", "snaps", "frames", "ticks", "turns", "steps", "bytick", "byframe", "byturn", "history", "dumps", "dump", "records", "samples"}
+	pastWords    = []string{"frames", "ticks", "turns", "steps", "bytick", "byframe", "byturn", "history", "snapshots", "snaps"} // of stateWords, those that are no tables
 	fileWords    = []string{"save", "saves", "autosave", "report", "game", "match", "data", "entities", "objects"}
 	fieldWords   = []string{"field", "property", "prop", "attribute", "attr", "variable", "var", "member", "column"}
 	valueWords   = []string{"value", "val", "data", "v"}

@@ -8,31 +8,50 @@ import (
 
 	"github.com/desynctool/desynctool/anygame/history"
 	"github.com/desynctool/desynctool/engines/engine/description"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
-// isHistory reports whether the files of a group are documents with the checksums of many ticks, and reads them as logs.
-// Several files of a peer are states instead: their names may show the ticks.
-func (s *Survey) isHistory(g *group, all []*group) bool {
-	sibling := func(o *group) bool { return o != g && g.sibling(o) }
-	switch {
-	case g.notation == nil || g.kind != description.Undescribed || g.notation.Name == "csv" || slices.Contains(lineNotations, g.notation.Name),
-		len(g.bases) > mostLogs || len(g.bases) > 1 && slices.ContainsFunc(all, sibling):
-		return false
-	}
+// histories reads documents with the checksums of many ticks as logs. Several such files of a peer are states instead, as those
+// are whose names differ in a number that may be the tick.
+func (s *Survey) histories() {
 	var list []log
-	for _, base := range g.bases {
-		l := log{group: g, path: filepath.Join(g.dir, base)}
-		if l.past = s.historyOf(g, l.path); l.past == nil {
-			return false
+	var all []*group
+	for _, g := range s.order {
+		if g.notation == nil || g.kind != description.Undescribed || g.notation.Name == "csv" || slices.Contains(lineNotations, g.notation.Name) || len(g.bases) > mostLogs {
+			continue
 		}
-		list = append(list, l)
+		before := len(list)
+		for _, base := range g.bases {
+			path := filepath.Join(g.dir, base)
+			past := s.historyOf(g, path)
+			if past == nil {
+				list = list[:before]
+				break
+			}
+			trace := past.Format()
+			list = append(list, log{group: g, path: path, past: past, trace: &trace})
+		}
+		if len(list) > before {
+			all = append(all, g)
+		}
 	}
-	for _, l := range list {
-		trace := l.past.Format()
-		l.trace = &trace
-		s.found = append(s.found, l)
+	agree := func(l log) bool { return l.path == list[0].path || l.past.Agrees(list[0].past) }
+	if len(all) == 1 && lists.Count(list, agree) == len(list) || !severalOf(all) {
+		s.found = append(s.found, list...)
+		s.order = slices.DeleteFunc(s.order, func(g *group) bool { return slices.Contains(all, g) })
 	}
-	return true
+}
+
+// severalOf reports whether files may be several ones of each peer: they differ in a number, or in their names and their folders.
+func severalOf(groups []*group) bool {
+	dirs, shapes, above := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, g := range groups {
+		dirs[g.dir], shapes[g.shape], above[filepath.Dir(g.dir)] = true, true, true
+		if len(g.bases) > 1 {
+			return true
+		}
+	}
+	return len(dirs) > 1 && len(shapes) > 1 || len(above) > 1 && len(dirs) > len(above)
 }
 
 // historyOf returns how a file is read if it is a document with the checksums of many ticks, nil if it is not. If its beginning
@@ -64,7 +83,7 @@ func (s *Survey) compareHistories() {
 			first = l
 		}
 		if l.past.Shifted(first.past) {
-			s.lacking = append(s.lacking, fmt.Sprintf("%s: not compared, since %s has its checksums at other places", l.path, first.path))
+			s.lacking = append(s.lacking, fmt.Sprintf("%s: a list of checksums that is not compared, since %s does not have them at the same places", l.path, first.path))
 			l.past.Forget()
 		}
 		if names := l.past.Unlike(first.past); len(names) > 0 {

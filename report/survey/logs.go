@@ -42,14 +42,11 @@ type log struct {
 // logs takes the logs out of the groups.
 func (s *Survey) logs() {
 	looked := 0
+	s.histories()
 	tables := s.tables()
 	var sectioned []*group
 	var missed []log // with lines that show less than the lines of others
-	groups := slices.Clone(s.order)
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool {
-		if s.isHistory(g, groups) {
-			return true
-		}
 		if g.binary || g.kind == description.State {
 			return false
 		}

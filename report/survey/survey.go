@@ -273,11 +273,11 @@ func (s *Survey) learn() {
 		s.divide(folder)
 	}
 	s.schemas = map[string]*states.Schema{}
-	only := s.onlyTable()
+	only, several := s.onlyTable(), severalOf(s.order)
 	for _, g := range s.order {
 		key := g.notation.Name + " " + g.table
 		if s.schemas[key] == nil {
-			s.schemas[key] = &states.Schema{Table: g.table, Unnamed: only, Hints: s.hints()}
+			s.schemas[key] = &states.Schema{Table: g.table, Unnamed: only, Dumps: several, Hints: s.hints()}
 		}
 		g.schema, g.tick = s.schemas[key], -1
 		for _, p := range g.samples {
