@@ -91,7 +91,7 @@ func TestRead(t *testing.T) {
 
 		{"a.json", `{}`, ""},
 		{"a.json", `[` + each(7, `%[2]d`) + `]`, ""},                                       // too few
-		{"a.json", `{` + each(10, `"%[1]d":12345678`) + `}`, ""},                                    // the same
+		{"a.json", `{` + each(10, `"%[1]d":12345678`) + `}`, ""},                           // the same
 		{"a.json", `{` + each(10, `"%[1]d":17030000%[1]d`) + `}`, ""},                      // times
 		{"a.json", `{` + each(10, `"%[1]d":{"x":%[1]d,"hp":9}`) + `}`, ""},                 // entities
 		{"a.json", `{"mt":[` + each(624, `%[2]d`) + `,624]}`, ""},                          // a generator

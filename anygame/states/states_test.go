@@ -344,6 +344,46 @@ func TestNamesInTicks(t *testing.T) {
 	}
 }
 
+// TestSmallStates: maps of small records are states under their ticks, and rows where they may be those.
+func TestSmallStates(t *testing.T) {
+	records := func(step int, format string) string {
+		var list []string
+		for i := range 12 {
+			list = append(list, fmt.Sprintf(format, step*i, i%3))
+		}
+		return "{" + strings.Join(list, ", ") + "}"
+	}
+	const plain = `"%d": {"x": %d, "hp": 9}`
+	for _, c := range []struct {
+		text   string
+		dumps  bool
+		states int
+	}{
+		{text: records(5, plain), states: 12},
+		{text: records(5, `"frame_%d": {"x": %d, "hp": 9}`), states: 12},
+		{text: `{"player": "ann", "log": ` + records(10, plain) + `}`, states: 12},
+		{text: `{"history": ` + records(1, plain) + `}`, states: 12},
+		{text: records(1, plain), states: 1},
+		{text: records(5, plain), dumps: true, states: 1},
+		{text: `{"states": ` + records(1, plain) + `}`, states: 1}, // of a country
+		{text: records(5, `"%d": {"id": %d, "hp": 9}`), states: 1},
+		{text: records(5, `"%d": {"kind": %d, "hp": 9}`), states: 1},
+		{text: records(5, `"%d": {"pos": [%d, 1, 2, 3, 4, 5], "hp": 9}`), states: 1},
+		{text: `{"units": ` + records(5, plain) + `, "players": [{"id": 1, "gold": 5}]}`, states: 1},
+		{text: strings.Replace(records(5, plain), `"25"`, `"27"`, 1), states: 1},
+	} {
+		s := Schema{Dumps: c.dumps}
+		n := notation.Of("x.json", []byte(c.text), true)
+		if err := s.Learn(n, []byte(c.text)); err != nil {
+			t.Fatal(err)
+		}
+		worlds, err := s.Decode(n, []byte(c.text))
+		if err != nil || len(worlds) != c.states {
+			t.Errorf("%.80s: %d states, %v, want %d", c.text, len(worlds), err, c.states)
+		}
+	}
+}
+
 // TestPeersOfOneType: documents of one tick with the names of their peers are the peers' states, also if all name one type.
 func TestPeersOfOneType(t *testing.T) {
 	text := "-- peer ann\nTown {turnNo = 4, houses = [House {owner = \"Ash\", rent = 3}], pile = [4,9,1,7,2]}\n\n-- peer bob\nTown {turnNo = 4, houses = [House {owner = \"Ash\", rent = 5}], pile = []}\n"
