@@ -17,7 +17,7 @@ func (s *Survey) histories() {
 	var list []log
 	var all []*group
 	for _, g := range s.order {
-		if g.notation == nil || g.kind != description.Undescribed || g.notation.Name == "csv" || slices.Contains(lineNotations, g.notation.Name) || len(g.bases) > mostLogs {
+		if g.notation == nil || !g.may(description.Log) || g.notation.Name == "csv" || slices.Contains(lineNotations, g.notation.Name) || len(g.bases) > mostLogs {
 			continue
 		}
 		before := len(list)
@@ -29,6 +29,7 @@ func (s *Survey) histories() {
 				break
 			}
 			trace := past.Format()
+			trace.Title = g.title(trace.Title)
 			list = append(list, log{group: g, path: path, past: past, trace: &trace})
 		}
 		if len(list) > before {
