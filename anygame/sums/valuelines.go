@@ -284,29 +284,40 @@ func ticksOf(logs [][]byte, named []Sample) ticks {
 	return out
 }
 
-// findGrown finds the places with ticks in logs without any word for them, "[220] hp=9" or "220|9|14": the first number of a kind
-// of lines, if it grows by regular steps in all logs.
+// findGrown finds the places with ticks in logs without any word for them, "[220] hp=9", "220|9|14" or "commit 220 #9f3acc01": one of
+// the first numbers of a kind of lines, if it grows by regular steps in all logs.
 func findGrown(logs [][]byte) map[string]int {
-	var found map[string]bool
+	const tried = 2 // numbers of a line
+	type place struct {
+		key string
+		at  int
+	}
+	var found map[place]bool
 	for _, text := range logs {
-		l, columns := valuedLines{}, map[string][][]byte{}
+		l, columns := valuedLines{}, map[place][][]byte{}
 		for _, line := range linesOf(text) {
 			l.take(line)
-			if len(l.values) > 1 && len(l.tokens) > 0 && isDigit(l.values[0][0]) && (len(columns) < maxGroups || columns[string(l.key)] != nil) {
-				columns[string(l.key)] = append(columns[string(l.key)], bytes.Clone(l.values[0]))
+			for at, n := 0, 0; at < len(l.values) && n < tried && len(l.values) > 1; at++ {
+				if !isDigit(l.values[at][0]) {
+					continue
+				}
+				n++
+				if p := (place{string(l.key), at}); len(columns) < maxGroups || columns[p] != nil {
+					columns[p] = append(columns[p], bytes.Clone(l.values[at]))
+				}
 			}
 		}
-		fit := map[string]bool{}
-		for key, values := range columns {
+		fit := map[place]bool{}
+		for p, values := range columns {
 			f := figuresOf(values)
-			fit[key] = len(values) >= fewestEqual && f.integers == len(values) && f.letters == 0 && f.regular && f.falls == 0 && (found == nil || found[key])
+			fit[p] = len(values) >= fewestEqual && f.integers == len(values) && f.letters == 0 && f.regular && f.falls == 0 && (found == nil || found[p])
 		}
 		found = fit
 	}
 	out := map[string]int{}
-	for key, fits := range found {
-		if fits {
-			out[key] = 0
+	for p, fits := range found {
+		if other, ok := out[p.key]; fits && (!ok || p.at < other) {
+			out[p.key] = p.at
 		}
 	}
 	return out
