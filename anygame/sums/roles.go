@@ -578,15 +578,16 @@ func (r *roles) discriminate(columns []column, alone bool) {
 			best, bestRank = i, rank
 		}
 	}
+	back := columns[r.tick].figures.back
 	switch {
 	case best < 0:
 		return
+	case bestRank < 3 && back > 0 && back <= window && !onMost(columns[best].values, all):
+		return // passes over ticks that are simulated again: neither peers nor parts of the state
 	case bestRank == 4 || r.agree(columns, best, rowsOf, bestRank == 3):
 		if r.peer = best; bestRank == 3 {
 			r.peerWord = columns[best].name
 		}
-	case columns[r.tick].figures.back > 0 && columns[r.tick].figures.back <= window && !onMost(columns[best].values, all):
-		return // passes over ticks that are simulated again, and no parts of the state
 	default:
 		r.scope = best
 		if !columns[best].word {
