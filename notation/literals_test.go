@@ -52,8 +52,8 @@ func TestPython(t *testing.T) {
 	fails(t, n, "{'a': 1, 2}", `at offset 9: "2}", expected that all members have names, or none`)
 	fails(t, n, "{1, 'a': 2}", `at offset 9: "2}", expected that all members have names, or none`)
 	parses(t, n, "{'kind': <Enum.A: 3>, 'of': <Unit object at 0x7f31c2>}", `{ "kind": text(<Enum.A: 3>) "of": null() end`)
-	parses(t, n, `{ "tick": 5, "name": &"ann", 7: { "on": true, "pos": (1, -2.5) }, "by": <Node#12>, "to": <null> }`, // of Godot
-		`{ "tick": number(5) "name": text(ann) "7": { "on": bool(true) "pos": [ number(1) number(-2.5) end end "by": null() "to": null() end`)
+	parses(t, n, `{ "tick": 5, "name": &"ann", 7: { "on": true, "pos": (1, -2.5) }, "in": ^"a/b", "by": <Node#12>, "to": <null> }`, // of Godot
+		`{ "tick": number(5) "name": text(ann) "7": { "on": bool(true) "pos": [ number(1) number(-2.5) end end "in": text(a/b) "by": null() "to": null() end`)
 	fails(t, n, "[<Enum.A\n>]", `at offset 1: "<Enum.A\n", expected a value`)
 	fails(t, n, "{'a': Tr", `at offset 6: the file ends inside a value`)
 	fails(t, n, "{'a\n': 1}", `at offset 3: the end of a line inside a text in quotes`)

@@ -80,7 +80,7 @@ func (s *scanner) scalar() (kind Kind, text []byte, err error) {
 	case s.long && c == '[' && s.longOpens() > 0:
 		text, err = s.longText()
 		return Text, text, err
-	case s.prefix != 0 && c == '&' && bytes.HasPrefix(s.text[s.at:], []byte(`&"`)): // a name in Godot
+	case s.prefix != 0 && (c == '&' || c == '^') && s.at+1 < len(s.text) && s.text[s.at+1] == '"': // a name or a path in Godot
 		s.at++
 		return s.texts(Text)
 	case s.prefix != 0 && c == '<':

@@ -77,15 +77,45 @@ func (s *Survey) embeds(g *group) bool {
 		return false
 	}
 	worlds := ascending(n, sample)
-	if len(worlds) < fewestQuiet || !hasRows(worlds[:2]) && !tabular(n, sample) { // orders may be a field of units
+	if len(worlds) < fewestQuiet {
 		return false
 	}
-	several := hasRows(worlds[:2]) || slices.ContainsFunc(worlds, func(w *snapshot.World) bool { return len(w.Tables) > 1 })
-	if !several || areOrders(worlds) || hasSums(sample, len(worlds)) {
+	things := hasThings(worlds[0])
+	if !things && !hasRows(worlds[:2]) && !tabular(n, sample) { // orders may be a field of units
+		return false
+	}
+	several := things || hasRows(worlds[:2]) || slices.ContainsFunc(worlds, func(w *snapshot.World) bool { return len(w.Tables) > 1 })
+	if !several || !things && areOrders(worlds) || hasSums(sample, len(worlds)) {
 		return false
 	}
 	g.notation = n
 	return true
+}
+
+// hasThings reports whether a state without tables has several things under their names, each with several values, and not
+// only players: those are inputs.
+//
+//	{"Player_1": {"coins": 0, "hp": 5}, "Slime": {"hp": 30, "timer": 6}, "Slime2": {"hp": 27, "timer": 3}}
+func hasThings(w *snapshot.World) bool {
+	if len(w.Tables) != 1 || w.Tables[0].Label != states.GlobalLabel {
+		return false
+	}
+	fields := map[string]int{}
+	for _, c := range w.Tables[0].Columns {
+		fields[c.Component]++
+	}
+	const fewest = 3
+	things, others := 0, 0
+	for name, n := range fields {
+		if n < 2 || name == states.GlobalLabel {
+			continue
+		}
+		things++
+		if vocabulary.Of(strings.TrimRight(name, "0123456789_ ")) == vocabulary.Other && !orders.MatchString(name) {
+			others++
+		}
+	}
+	return things >= fewest && others > 0
 }
 
 // areOrders reports whether the tables of states are called orders or inputs.

@@ -3,6 +3,7 @@ package survey
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -304,24 +305,52 @@ func (s *Survey) findPeers(groups []*group) {
 	if !twice {
 		return
 	}
-	count := 0
+	most, fewest := 0, math.MaxInt
 	for _, g := range groups {
 		for _, base := range g.bases {
-			count = max(count, len(g.words(base)))
+			n := len(g.words(base))
+			most, fewest = max(most, n), min(fewest, n)
 		}
 	}
 	var varying []int
-	for i := range count {
+	for i := range most {
 		if varies(groups, i) {
 			varying = append(varying, i)
 		}
 	}
-	if one := onePart(groups, varying); one >= 0 {
-		varying = []int{one}
+	named := varying // without words that are the extension of some name
+	if i := slices.IndexFunc(varying, func(i int) bool { return i >= fewest-1 }); i > 0 && fewest < most {
+		named = varying[:i]
+	}
+	if one := onePart(groups, named); one >= 0 {
+		varying = wholeName(groups, varying, one)
 	}
 	for _, g := range groups {
 		g.peer = g.withRole(varying)
+		if extension := len(g.words(g.bases[0])) - 1; fewest < most && len(varying) > 0 && varying[0] < extension {
+			g.peer = slices.DeleteFunc(slices.Clone(g.peer), func(i int) bool { return i >= extension })
+		}
 	}
+}
+
+// wholeName returns the word that shows the peer and those of the words right after it that vary with it, without digits: Dave
+// in Big_Dave.yml, next to Tor.yml.
+func wholeName(groups []*group, varying []int, one int) []int {
+	out := []int{one}
+	for next := one + 1; slices.Contains(varying, next); next++ {
+		of := map[string]string{}
+		for _, g := range groups {
+			for _, base := range g.bases {
+				first, word := g.word(base, one), g.word(base, next)
+				if before, known := of[first]; known && before != word || strings.ContainsAny(word, "0123456789") {
+					return out
+				}
+				of[first] = word
+			}
+		}
+		out = append(out, next)
+	}
+	return out
 }
 
 // withRole adds the word before the number of a peer if it is one for peers: peer_1.

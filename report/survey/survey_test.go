@@ -95,6 +95,12 @@ func TestNames(t *testing.T) {
 			" 5 a/state_karnes_frame5.csv\n 5 b/state_karnes_frame5.csv"},
 		{"a line a field", map[string]string{"a/s.csv": "tick,kind,id,field,value\n1,unit,7,hp,3\n1,unit,7,x,4\n2,unit,7,hp,3\n", "b/s.csv": "tick,kind,id,field,value\n1,unit,7,hp,3\n1,unit,7,x,4\n2,unit,7,hp,2\n"},
 			" 1 a/s.csv@1\n 1 b/s.csv@1\n 2 a/s.csv@2\n 2 b/s.csv@2"},
+		{"peers with one and two words", map[string]string{"Big_Dave.json": fmt.Sprintf(state, 5, 3), "Tor.json": fmt.Sprintf(state, 5, 4), "hiro_s.json": fmt.Sprintf(state, 5, 3)},
+			"Big_Dave 5 Big_Dave.json\nTor 5 Tor.json\nhiro_s 5 hiro_s.json"},
+		{"peers with the same first word", map[string]string{"Big_Dave.json": fmt.Sprintf(state, 5, 3), "Tor.json": fmt.Sprintf(state, 5, 4), "Big_Tim.json": fmt.Sprintf(state, 5, 3)},
+			"Big_Dave 5 Big_Dave.json\nBig_Tim 5 Big_Tim.json\nTor 5 Tor.json"},
+		{"a word that is only in some names", map[string]string{"state.json": fmt.Sprintf(state, 5, 3), "state-5.json": fmt.Sprintf(state, 5, 4), "state-ann.json": fmt.Sprintf(state, 5, 3)},
+			" 5 state-5.json\nann 5 state-ann.json\njson 5 state.json"},
 		{"several states in a file", map[string]string{"all.json": "[" + fmt.Sprintf(state, 1, 3) + "," + fmt.Sprintf(state, 2, 3) + "]"},
 			" 1 all.json@1\n 2 all.json@2"},
 		{"the first file is damaged", map[string]string{
@@ -283,6 +289,8 @@ func TestLoggedStates(t *testing.T) {
 		states    int
 	}{
 		{"tick %[1]d: {'rng': %[2]d, 'units': [{'id': 1, 'at': (1, 2)}, {'id': 2, 'at': (%[1]d, 3)}], 'foes': [{'id': 9, 'hp': 40, 'name': 'fox'}, {'id': 7, 'hp': 40}]}", "", 40},
+		{`STATE %[1]d: { "Fox": { "at": (1, %[1]d), "mood": &"IDLE", "home": ^"a/b" }, "Owl": { "at": (3, 4), "hp": 9 }, "Owl2": { "at": (3, 4), "hp": 8, "note": "of the northern woods" } }`, "", 40},
+		{`STATE %[1]d: { "Player_1": { "at": (1, %[1]d), "keys": "left" }, "Player_2": { "at": (3, 4), "keys": "up" }, "Player_3": { "at": (3, 4), "keys": "a" } }`, "", 0},
 		{"#%[1]d Unit { Id = 1, Hp = %[1]d }\n#%[1]d Unit { Id = 2, Hp = 3 }", "", 40},
 		{"#%[1]d Input { Id = 1, Keys = %[1]d }\n#%[1]d Input { Id = 2, Keys = 3 }", "", 0},
 		{"tick %[1]d: {'inputs': [{'id': 1, 'keys': 'left up'}, {'id': 2, 'keys': 'down'}], 'acks': [{'id': 1, 'of': %[1]d, 'ms': 12}, {'id': 2, 'of': 1, 'ms': 12}]}",
