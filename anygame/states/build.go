@@ -239,13 +239,13 @@ func (b *builder) take(s *spot, kind notation.Kind, text []byte) {
 		return
 	}
 	t := s.home
-	if n := s.node; n != nil && n.vectors > 0 && n.vectors == n.values && !s.identity && b.takeVector(s, vectorIn(text)) {
-		return
-	}
-	if n := s.node; n != nil && n.commas > 0 && n.decimals() {
+	switch n := s.node; {
+	case n != nil && n.commas > 0 && n.hasDecimals():
 		if with := decimal(text); with != nil {
 			kind, text = notation.Number, with
 		}
+	case n != nil && n.vectors > 0 && n.vectors == n.values && !s.identity && b.takeVector(s, vectorIn(text)):
+		return
 	}
 	if s.column == nil {
 		s.column = t.newColumn(s.path)

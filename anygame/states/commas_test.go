@@ -44,3 +44,33 @@ func TestDecimalCommas(t *testing.T) {
 		}
 	}
 }
+
+// TestSeparated: in a table with other separators, a number with a comma is one number. Places are two, and so are texts of other
+// tables.
+func TestSeparated(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		number bool
+	}{
+		{"Nr;hp;name\n7;8,0;Ute\n9;12,5;Ida\n", true},
+		{"Nr;hp;name\n7;8,25;Ute\n9;12,5;Ida\n", true},
+		{"Nr;hp;name\n7;8;Ute\n9;12,5;Ida\n", true},
+		{"Nr\thp\tname\n7\t-8,0\tUte\n9\t12,5\tIda\n", true},
+		{"Nr;hp;name\n7;8,7;Ute\n9;12,70;Ida\n", false},
+		{"Nr;hp;name\n7;8,5,1;Ute\n9;1,5;Ida\n", false},
+		{"Nr;hp;name\n7;-;Ute\n9;1,5;Ida\n", false},
+		{"Nr;cell;name\n7;8,7;Ute\n9;2,5;Ida\n", false},
+		{"Nr,hp,name\n7,\"8,0\",Ute\n9,\"2,5\",Ida\n", false},
+	} {
+		var schema states.Schema
+		worlds, err := schema.Decode(notation.Of("x.csv", []byte(c.text), true), []byte(c.text))
+		if err != nil || len(worlds) != 1 {
+			t.Fatal(len(worlds), err)
+		}
+		table := worlds[0].Tables[0]
+		column := table.Column("rows", "hp")
+		if number := column != nil && column.At(0).Raw[0] != '"'; number != c.number {
+			t.Errorf("%q: a number is %t, expected %t", c.text, number, c.number)
+		}
+	}
+}

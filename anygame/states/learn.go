@@ -50,6 +50,7 @@ type node struct {
 	identifies          bool               // it may identify the rows that it is in
 	vectors             int                // texts that consist of a few numbers: "1, 2.5"
 	commas              int                // of these, those that may be one number with a comma: "0,76"
+	decimals            decimals           // how these look
 	ragged              bool               // a map has lists of different lengths
 
 	unique *uniqueness // of a scalar that may identify a row
@@ -155,6 +156,7 @@ func (n *node) merge(m *node, nodes *int) {
 	n.longest = max(n.longest, m.longest)
 	n.vectors += m.vectors
 	n.commas += m.commas
+	n.decimals.merge(m.decimals)
 	n.ragged = n.ragged || m.ragged
 	n.repeated = n.repeated || m.repeated
 	n.counting = n.counting && m.counting
@@ -291,6 +293,8 @@ type learner struct {
 	next   *node // of the value that comes
 	raw    []byte
 	hinted []*node // tables by the hints, which came once in their maps, in a notation without lists
+
+	separated bool // the file is a table with separators other than commas
 }
 
 // end decides whether tables that came once are single rows, or lists or maps of rows.
@@ -432,6 +436,7 @@ func (l *learner) Scalar(kind notation.Kind, text []byte) {
 	if kind == notation.Text && vectorIn(text) != nil {
 		if n.vectors++; decimal(text) != nil {
 			n.commas++
+			n.decimals.add(text, l.separated)
 		}
 	}
 	n.scalars[kind]++
@@ -497,9 +502,34 @@ func decimal(text []byte) []byte {
 	return bytes.Join([][]byte{whole, part}, []byte("."))
 }
 
-// decimals reports whether all values are numbers, which some files write with a point and others with a comma.
-func (n *node) decimals() bool {
-	return n.commas > 0 && n.scalars[notation.Number] > 0 && n.commas+n.scalars[notation.Number]+n.scalars[notation.Null] == n.values
+// decimals is how numbers with a comma look.
+type decimals struct {
+	places, most int  // digits after it, at least and at most
+	padded       bool // some end with 0
+	together     bool // some are not in a table with other separators
+}
+
+func (d *decimals) add(text []byte, separated bool) {
+	places := len(text) - 1 - bytes.IndexByte(text, ',')
+	d.merge(decimals{places, places, text[len(text)-1] == '0', !separated})
+}
+
+func (d *decimals) merge(o decimals) {
+	if d.places == 0 || o.places > 0 && o.places < d.places {
+		d.places = o.places
+	}
+	d.most = max(d.most, o.most)
+	d.padded, d.together = d.padded || o.padded, d.together || o.together
+}
+
+// numbers reports whether such values are numbers if nothing has a point: they are in a table with other separators, and a program
+// wrote them, with as many digits each or without zeros at their ends. Others may be places: 12,7 and 12,70.
+func (d *decimals) numbers() bool { return !d.together && (d.places == d.most || !d.padded) }
+
+// hasDecimals reports whether all values are numbers, with a comma if they are not whole. Some files write them with a point.
+func (n *node) hasDecimals() bool {
+	return n.commas > 0 && n.commas+n.scalars[notation.Number]+n.scalars[notation.Null] == n.values &&
+		(n.scalars[notation.Number] > 0 || n.decimals.numbers() && rank(pairWords, n.name) == 0)
 }
 
 // fraction reports whether a text is a number that is not whole: those identify nothing.

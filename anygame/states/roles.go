@@ -22,6 +22,7 @@ const (
 	longestRow    = 16 // numbers of a list within a list that is a row
 	fewestAlike   = 2  // maps that are rows if their names change
 	fewestSame    = 3  // maps that are rows if they have the same members
+	mostDeep      = 8  // maps in maps that may have the tick
 )
 
 // asMap returns what the maps at a path become.
@@ -174,20 +175,20 @@ func (n *node) vector(most int) bool {
 func (n *node) identity(documents int, numbered bool) *node {
 	var best *node
 	score := 0
-	for _, m := range n.members {
+	for i, m := range n.members {
 		if m.unique == nil || m.unique.broken || !m.scalar() || m.values < n.maps || m.scalars[notation.Null]+m.scalars[notation.Bool] > 0 {
 			continue
 		}
 		s, share := 2*idRank(m.name), mostValues
 		switch {
-		case s > 0 && rank(weakWords, m.name) == 0:
+		case s > 0 && (rank(weakWords, m.name) == 0 || i == 0 && rank(numberWords, m.name) > 0): // a table begins with the numbers of its rows
 			share = 0
 		case s > 0:
 			share = mostValues
 			if rank(steadyWords, m.name) > 0 {
 				share = manyValues
 			}
-		case m.scalars[notation.Number] == 0 && !numbered && len(m.unique.seen) > 1:
+		case m.scalars[notation.Number] == 0 && !numbered && len(m.unique.seen) > 1 && m.steady():
 			s = 1
 		}
 		if !m.unique.recurs(documents, share) {
@@ -198,6 +199,13 @@ func (n *node) identity(documents int, numbered bool) *node {
 		}
 	}
 	return best
+}
+
+// steady reports whether the values of a member may be texts that rows keep: its name is for no state of a row, which changes, and
+// they are no numbers with commas.
+func (n *node) steady() bool {
+	parts := vocabulary.Parts(n.name)
+	return n.commas < n.values && (len(parts) == 0 || rank(stanceWords, parts[len(parts)-1]) == 0)
 }
 
 // best returns the member with the name that comes first in a list of words, nil if there is none. If numbers is set,
@@ -233,6 +241,43 @@ func (n *node) tick() []*node {
 		}
 	}
 	return nil
+}
+
+// deepTick returns the path of the only whole number of a document, in maps in maps, whose name means the tick of the game: ticksGame,
+// not lastTick or coolTicks. It is nil if there are several.
+func (n *node) deepTick(deeper int) (path []*node, several bool) {
+	for _, m := range n.members {
+		var way []*node
+		switch {
+		case m.scalar() && m.scalars[notation.Number] == m.values && m.values == n.maps && namesTick(m.name):
+			way = []*node{m}
+		case m.maps > 0 && m.lists == 0 && !m.repeated && m.asMap() == inline && deeper > 0:
+			if way, several = m.deepTick(deeper - 1); way != nil {
+				way = append([]*node{m}, way...)
+			}
+		}
+		if several || way != nil && path != nil {
+			return nil, true
+		}
+		if way != nil {
+			path = way
+		}
+	}
+	return path, false
+}
+
+// namesTick reports whether the words of a name are one for a tick and others for the game as a whole.
+func namesTick(name string) bool {
+	ticks := false
+	for _, part := range vocabulary.Parts(name) {
+		switch {
+		case vocabulary.Of(part) == vocabulary.Tick:
+			ticks = true
+		case rank(wholeWords, part) == 0:
+			return false
+		}
+	}
+	return ticks
 }
 
 // paced returns the first number that grows evenly from one map to the next, while the rows within the maps recur, or rows
@@ -326,6 +371,9 @@ func (s *Schema) shape() shape {
 				return shape{state: e, list: m, tick: t, peer: s.peer(e)}
 			}
 		}
+	}
+	if tick == nil && s.Untimed {
+		tick, _ = base.deepTick(mostDeep)
 	}
 	return shape{state: base, tick: tick, peer: s.peer(base)}
 }

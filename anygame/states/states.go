@@ -48,6 +48,8 @@ type Schema struct {
 	Unnamed string
 	// Dumps is set if there may be several files of each peer, of other ticks. Then a map of small records is a table.
 	Dumps bool
+	// Untimed means that the names of the files have no number, so that a tick is in the files or nowhere.
+	Untimed bool
 	// Hints are what is known of the states beforehand, nil if nothing is.
 	Hints *Hints
 
@@ -69,13 +71,23 @@ func (s *Schema) Learn(n *notation.Notation, text []byte) error {
 	}
 	s.files++
 	s.ended = s.ended || n.Lines && ended(text)
-	l := learner{schema: s}
+	l := learner{schema: s, separated: n.Name == "csv" && separated(text)}
 	before := s.documents
 	err := n.Parse(text, notation.Unfold(&l))
 	l.end()
 	s.several = s.several || s.documents > before+1
 	s.collapse(&s.nodes)
 	return err
+}
+
+// separated reports whether the names of the columns of a CSV file have no commas between them.
+func separated(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return bytes.IndexByte(line, ',') < 0
+		}
+	}
+	return false
 }
 
 // EndsAnywhere reports whether a file in a notation may end after any of its rows, so that one that is cut there is read as

@@ -315,6 +315,49 @@ func TestRowsOfSeveralFiles(t *testing.T) {
 	}
 }
 
+// TestIdentities: rows with other neighbours in the next file are found by the number that they begin with, in several languages.
+// The state of a row identifies nothing, though all rows are in other states.
+func TestIdentities(t *testing.T) {
+	for _, c := range []struct{ first, second, row string }{
+		{"Nr;Leben\n7;40\n9;5\n", "Nr;Leben\n9;5\n12;8\n", "rows[9]."},
+		{"numero;vida\n7;40\n9;5\n", "numero;vida\n9;5\n12;8\n", "rows[9]."},
+		{"hp;nr\n7;40\n9;5\n", "hp;nr\n9;9\n12;8\n", "rows[1]."},
+		{"bezeichnung;hp\nUte;40\nIda;5\n", "bezeichnung;hp\nIda;4\nUte;40\n", "rows[Ida]."},
+		{"hp;ai_state\n40;jump\n5;walk\n", "hp;ai_state\n40;jump\n4;walk\n", "rows[1]."},
+		{"hp;weapon\n40;bow\n5;axe\n", "hp;weapon\n40;bow\n4;axe\n", "rows[axe]."},
+	} {
+		if got := decode(t, c.first, c.second); !strings.Contains(got, c.row) {
+			t.Errorf("no %s in\n%s", c.row, got)
+		}
+	}
+}
+
+// TestDeepTicks: the only number deep in a document that is called like a tick of the game is the tick, if the names of the files
+// have none.
+func TestDeepTicks(t *testing.T) {
+	const units = `"units": [{"id": 1, "cool": {"ticks": 4}}]`
+	for _, c := range []struct {
+		text, want string
+		timed      bool
+	}{
+		{`{"save": {"game": {"tickManager": {"ticksGame": 300, "speed": "x"}, ` + units + `}}, "v": 2}`, "state 300 ", false},
+		{`{"save": {"game": {"tickManager": {"ticksGame": 300, "speed": "x"}, ` + units + `}}, "v": 2}`, "state an unknown", true},
+		{`{"save": {"game": {"clock": {"ticksGame": 300}, "net": {"sim_tick": 301}, ` + units + `}}, "v": 2}`, "state an unknown", false},
+		{`{"save": {"game": {"clock": {"last_spawn_tick": 300}, ` + units + `}}, "v": 2}`, "state an unknown", false},
+		{`{"save": {"game": {"clock": {"ticksGame": 300.5}, ` + units + `}}, "v": 2}`, "state an unknown", false},
+		{strings.Repeat(`{"a": `, 40) + `{"ticksGame": 300}` + strings.Repeat(`, "v": 2}`, 40), "state an unknown", false},
+	} {
+		schema := Schema{Untimed: !c.timed}
+		worlds, err := schema.Decode(notation.Of("x.json", []byte(c.text), true), []byte(c.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tell(t, worlds); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%.60s: expected %s\n%s", c.text, c.want, got)
+		}
+	}
+}
+
 // TestNamesInTicks: where a file has the rows of many ticks, a text that is unique in each tick and the same in most of them
 // identifies a row, even in a file of one tick. Texts that change, or that two rows have, do not.
 func TestNamesInTicks(t *testing.T) {

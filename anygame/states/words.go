@@ -12,14 +12,26 @@ var (
 		"ticknumber", "ticknum", "tickcount", "tickid", "turnnumber", "turnnum", "turnno", "tickno", "stepno", "istep", "stepnumber", "simstep", "currenttick", "currentframe", "currentturn", "netframe", "nettick",
 		"worldtick", "servertick", "iteration", "round", "gameloop", "simulationtick", "simulationframe", "time", "gametime", "simtime",
 	}
-	peerWords = []string{"peer", "peerid", "peername", "machine", "writtenby", "writer", "client", "clientid", "clientname"}
-	rngWords  = []string{"rng", "prng", "random", "rand", "seed", "rngstate", "randomstate", "randstate", "prngstate", "rngseed", "randomseed", "randseed", "mt", "mtstate"}
-	idWords   = []string{
+	wholeWords = []string{"game", "sim", "simulation", "world", "match", "current", "cur", "now", "number", "num", "no", "nr", "count", "counter", "total", "elapsed"}
+	peerWords  = []string{"peer", "peerid", "peername", "machine", "writtenby", "writer", "client", "clientid", "clientname"}
+	rngWords   = []string{"rng", "prng", "random", "rand", "seed", "rngstate", "randomstate", "randstate", "prngstate", "rngseed", "randomseed", "randseed", "mt", "mtstate"}
+	idWords    = []string{
 		"id", "uid", "uuid", "guid", "#id", "gid", "eid", "oid", "nid", "entityid", "entity", "objectid", "unitid", "netid", "networkid", "handle", "key", "name", "label", "callsign", "tag", "index", "idx", "slot",
-		"number", "num", "nr", "no",
+		"number", "num", "nr", "no", "kennung", "identifiant", "identificador", "nummer", "numéro", "numero", "número",
+		"bezeichnung", "nom", "nombre", "nome",
 	}
-	weakWords    = []string{"index", "idx", "slot", "number", "num", "nr", "no", "name", "label", "callsign", "tag"} // of idWords, those that may change
-	steadyWords  = []string{"name", "index", "idx"}                                                                  // of weakWords, names of rows that come and go
+	numberWords = []string{"number", "num", "nr", "no", "nummer", "numéro", "numero", "número"}
+	// steadyWords are names of rows that come and go.
+	steadyWords = append([]string{"name", "index", "idx", "bezeichnung", "nom", "nombre", "nome"}, numberWords...)
+	weakWords   = append([]string{"slot", "label", "callsign", "tag"}, steadyWords...) // of idWords, those that may change
+	stanceWords = []string{                                                            // names of texts that change
+		"state", "status", "mode", "phase", "stance", "pose", "action", "activity", "anim", "animation", "behavior", "behaviour", "mood", "goal",
+		"job", "task", "facing", "direction", "dir", "zustand", "état", "etat", "estado",
+	}
+	pairWords = []string{ // names of two numbers, "12,7", where a machine may write decimal commas
+		"pos", "position", "coord", "coords", "coordinates", "xy", "cell", "tile", "place", "location", "loc", "target", "dest", "destination",
+		"size", "vel", "velocity", "ort", "feld", "ziel",
+	}
 	placeWords   = []string{"x", "y", "z", "q", "r", "i", "j", "row", "col", "column", "line", "lane", "layer", "level", "floor", "cell", "place", "pos", "position", "rank", "order"}
 	rowWords     = []string{"id", "uid", "uuid", "guid", "eid", "entityid", "entity", "objectid", "unitid", "netid"}
 	orderWords   = []string{"cmd", "command", "action", "order", "input", "op", "event"}
