@@ -15,6 +15,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/engines/engine"
@@ -274,10 +275,11 @@ func (s *Survey) learn() {
 	}
 	s.schemas = map[string]*states.Schema{}
 	only, several := s.onlyTable(), severalOf(s.order)
+	untimed := !slices.ContainsFunc(s.order, func(g *group) bool { return strings.Contains(g.shape, "#") })
 	for _, g := range s.order {
 		key := g.notation.Name + " " + g.table
 		if s.schemas[key] == nil {
-			s.schemas[key] = &states.Schema{Table: g.table, Unnamed: only, Dumps: several, Hints: s.hints()}
+			s.schemas[key] = &states.Schema{Table: g.table, Unnamed: only, Dumps: several, Untimed: untimed, Hints: s.hints()}
 		}
 		g.schema, g.tick = s.schemas[key], -1
 		for _, p := range g.samples {
