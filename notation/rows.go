@@ -77,7 +77,7 @@ type row struct {
 	kind     []byte
 	fields   []field
 	spare    [][]byte // other words
-	numbered bool     // a kind with digits at its end is the id: U017
+	numbered bool     // a kind with digits at its end is the id: U017, heli_5
 }
 
 // field is a value with its name.
@@ -324,7 +324,7 @@ func (r *row) read(line []byte) (kind []byte) {
 	for at := 0; at < len(line); {
 		end := tokenEnd(line, at)
 		if end == at {
-			equal = equal || line[at] == '=' && name != nil
+			equal = equal || name != nil && (line[at] == '=' || r.numbered && r.kind != nil && colonJoins(line, at))
 			at++
 			continue
 		}
@@ -337,6 +337,9 @@ func (r *row) read(line []byte) (kind []byte) {
 			give([]byte("id"), token)
 		case isValue && name == nil:
 			give(last, token)
+		case isValue && r.kind == nil && !equal && r.numbered && endsWithDigit(name) && at < len(line): // heli_5 12.5 30.2 HP:98
+			r.kind = name
+			give([]byte("value"), token)
 		case isValue && r.kind == nil && !equal:
 			r.kind = name
 			give([]byte("id"), token)
@@ -351,7 +354,11 @@ func (r *row) read(line []byte) (kind []byte) {
 	}
 	r.other(name)
 	if short := bytes.TrimRight(r.kind, "0123456789"); r.numbered && len(short) < len(r.kind) && seen["id"] == 0 && len(r.fields) > 1 {
-		r.fields = slices.Insert(r.fields, 0, field{[]byte("id"), withoutZeros(r.kind[len(short):])})
+		id := withoutZeros(r.kind[len(short):])
+		if word := bytes.TrimRight(short, "_"); len(word) > 0 && len(word) < len(short) {
+			short, id = word, r.kind
+		}
+		r.fields = slices.Insert(r.fields, 0, field{[]byte("id"), id})
 		r.kind = short
 	}
 	if r.kind == nil {
@@ -359,6 +366,13 @@ func (r *row) read(line []byte) (kind []byte) {
 	}
 	return r.kind
 }
+
+// colonJoins reports whether a mark is a colon between two words, AI:PATROL.
+func colonJoins(line []byte, at int) bool {
+	return line[at] == ':' && at > 0 && isWordByte(line[at-1]) && at+1 < len(line) && isLetterByte(line[at+1])
+}
+
+func endsWithDigit(word []byte) bool { return len(word) > 0 && word[len(word)-1]-'0' <= 9 }
 
 // other takes a word that no value has: the kind, if there is none before, else text.
 func (r *row) other(word []byte) {

@@ -1,6 +1,7 @@
 package notation
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -15,6 +16,7 @@ var sectioned = []struct{ head, line, noise, want string }{
 	{"2024-05-01 12:00:01.250 INFO === Kolo %d === suma: %08x", "2024-05-01 12:00:02.000 INFO rycerz %d: zycie %d, zloto %d", "2024-05-01 12:00:01.251 WARN siec ping %d", "rycerz.%d.zycie"},
 	{"--- sim_step %d --- check %08x", "boat %d\n  sail: %d\n  keel: %d", "fps: %d", "boat.%d.sail"},
 	{"[00:00:01] === beat %d === %08x", "[00:00:01] hut %d:\n[00:00:01]     corn = %d\n[00:00:02]     rats = %d", "[00:00:01] saved in %d ms", "hut.%d.corn"},
+	{"SIM %05d  ents 3  check %08x", "  heli_%d   890.4   -7.5  HP: %d  AI:FLEE   WP#%d", "fps  59.0 | gpu  %d.6ms | draw 994", "heli.heli_%d.HP"},
 	{"<frame #%d> (check %08x)", "+ Tank[%d] {hp: %d, x: %d}", "loaded %d textures", "Tank.%d.hp"},
 }
 
@@ -171,5 +173,30 @@ func TestSectionBlocks(t *testing.T) {
 	}
 	if !strings.Contains(one, "x=20.6340\n") || strings.Contains(one, "Filename") || strings.Contains(one, "Hint") || strings.Contains(one, "4.20") {
 		t.Error(one[max(0, len(one)-600):])
+	}
+}
+
+// TestNumberedRow reads lines of things that have a number in their name.
+func TestNumberedRow(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"heli_5   12.5  -3  HP: 98  AI:FLEE   WP#0", "heli id=heli_5 value=12.5 value#2=-3 HP=98 AI=FLEE WP=0"},
+		{"U017 hp=3 pos=(1, 2)", "U id=17 hp=3 pos=1 pos#2=2"},
+		{"__7 4 hp=3", "__ id=7 value=4 hp=3"},
+		{"p2 450", "p2 id=450"},
+		{"wave:boss hp=3 mood:", "wave hp=3 | boss mood"},
+		{"ent 3 sim::ai hp=3 url:http://x", "ent id=3 hp=3 url=http | sim ai x"},
+		{":::", "line"},
+	} {
+		r := row{numbered: true}
+		got := string(r.read([]byte(c.line)))
+		for _, f := range r.fields {
+			got += fmt.Sprintf(" %s=%s", f.name, f.value)
+		}
+		if len(r.spare) > 0 {
+			got += fmt.Sprintf(" | %s", bytes.Join(r.spare, []byte(" ")))
+		}
+		if got != c.want {
+			t.Errorf("%q: %s, expected %s", c.line, got, c.want)
+		}
 	}
 }
