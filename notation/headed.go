@@ -20,10 +20,11 @@ import (
 //	 0400 knight 856   42.7559
 //
 // A table may lack a name above the names of its rows. A row may also have its values with their names, after its name in
-// quotes, perhaps with its place before:
+// quotes, perhaps with its place before, or after its place and kind:
 //
 //	-- SHIPS (2) ----------------------------
 //	[ 0] "Old Tom"  pos=( 12, 40) hull= 94/100  hold: empty
+//	[01] SLOOP  id=0040 pos=( 12, 40) hull= 94/100
 //	-- STOCK --
 //	             coal   rum
 //	Custom House   40     3
@@ -125,7 +126,7 @@ func (p *headedParser) line(at int, line []byte, indented bool) {
 		p.fresh = false
 		p.cells(at, cells)
 	case p.block != nil && p.names == nil && p.named(line):
-		p.fields(at)
+		p.fields(at, line)
 	case pair && isName(key) && len(value) > 0:
 		p.begin(at)
 		p.to.Name(key)
@@ -181,12 +182,13 @@ func (p *headedParser) beginRow(at int) {
 	p.to.BeginMap(at)
 }
 
-// quotedRow is how a row with a name in quotes begins, perhaps after its place.
-var quotedRow = lazyregexp.New(`^(?:\[ *\d{1,9}\] *)?"[^"]{1,80}"\s`)
+// namedRow is how a row begins that has a name in quotes, perhaps after its place, or its place and a word: "Old Tom", [ 0] "Old Tom",
+// [00] TANK, House[0]:
+var namedRow = lazyregexp.New(`^(?:(?:\[ *\d{1,9}\] *)?"[^"]{1,80}"|\[ *\d{1,9}\] *[A-Za-z_]\w{0,40}|[A-Za-z_]\w{0,40} ?\[ *\d{1,9}\] ?:)\s`)
 
-// named reads a row with a name in quotes and names of values, and reports whether a line is one.
+// named reads a row with a name or place and names of values, and reports whether a line is one.
 func (p *headedParser) named(line []byte) bool {
-	if !quotedRow.Match(line) || bytes.IndexByte(line, '=') < 0 {
+	if !namedRow.Match(line) || bytes.IndexByte(line, '=') < 0 {
 		return false
 	}
 	p.words.read(line)
@@ -194,11 +196,15 @@ func (p *headedParser) named(line []byte) bool {
 }
 
 // fields gives such a row.
-func (p *headedParser) fields(at int) {
+func (p *headedParser) fields(at int, line []byte) {
 	p.beginRow(at)
-	for _, f := range p.words.fields {
-		if string(f.name) == "id" {
-			f.name = []byte("index")
+	if kind := p.words.kind; line[0] == '[' && bytes.HasPrefix(bytes.TrimLeft(line[bytes.IndexByte(line, ']')+1:], " "), kind) {
+		p.to.Name([]byte("kind"))
+		p.to.Scalar(Text, kind)
+	}
+	for i, f := range p.words.fields {
+		if i == 0 && string(f.name) == "id" && !p.words.has(placeName) {
+			f.name = []byte(placeName)
 		}
 		p.to.Name(f.name)
 		giveValue(p.to, f.value, at)

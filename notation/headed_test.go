@@ -18,13 +18,21 @@ func TestHeaded(t *testing.T) {
 const printf = "=== STATE === build 7\nday.......: 12\n\n-- MULES (2) -------\n[ 0] \"Old Tom\"  at=( 12,-40) load= 94/100  pack: salt*3\n[ 1] \"Bet\"  at=(  2,  7) load=  0/100  pack: none\n\n" +
 	"-- STORES ------\n              salt    tin\nUpper Camp      40  -3\nFord             1   2.5\n\n-- PRICES --\nsalt @ 4\ntin @ 9\n=== END ===\n"
 
-// TestHeadedPrintf: rows may have names in quotes and names of values, and a table no name for the names of its rows.
+// placed is a state below a banner, with rows by their places.
+const placed = "==== OUT OF SYNC ==== build 1.07 (Mar  3)\nFrame        : 237\nMap : canyon.mpk  crc=71A0\n\n-- HOUSES --\nHouse[0]: credits=5474   power=100/150\n\n" +
+	"-- UNITS (2) --\n[00] TANK  id=0040 at=(18769,   -9) hp=  3  target=005B\n[01] HARV  id=0043 at=( 3620,    6) hp= 12  target=NONE\n\n-- END OF DUMP --\n"
+
+// TestHeadedPrintf: rows may have names in quotes or their places, and names of values, and a table no name for the names of its rows.
 func TestHeadedPrintf(t *testing.T) {
 	parses(t, headedNotation(), printf, `{ "day": bare(12) `+
 		`"MULES"+ { "index": bare(0) "name": text(Old Tom) "at": bare(12) "at#2": bare(-40) "load": bare(94) "load#2": bare(100) "salt": bare(3) end `+
 		`"MULES"+ { "index": bare(1) "name": text(Bet) "at": bare(2) "at#2": bare(7) "load": bare(0) "load#2": bare(100) "text": text(none) end `+
 		`"STORES"+ { "name": bare(Upper Camp) "salt": bare(40) "tin": bare(-3) end "STORES"+ { "name": bare(Ford) "salt": bare(1) "tin": bare(2.5) end `+
 		`"PRICES"+ { "salt": bare(4) "tin": bare(9) end end`)
+	parses(t, headedNotation(), placed, `{ "Frame": bare(237) "Map": bare(canyon.mpk  crc=71A0) `+
+		`"HOUSES"+ { "index": bare(0) "credits": bare(5474) "power": bare(100) "power#2": bare(150) end `+
+		`"UNITS"+ { "kind": text(TANK) "id": bare(0040) "index": bare(00) "at": bare(18769) "at#2": bare(-9) "hp": bare(3) "target": bare(005B) end `+
+		`"UNITS"+ { "kind": text(HARV) "id": bare(0043) "index": bare(01) "at": bare(3620) "at#2": bare(6) "hp": bare(12) "target": bare(NONE) end end`)
 	parses(t, headedNotation(), "[A]\n  id hp\nx 3\nBig Tom 7\n", `{ "A"+ { "id": bare(x) "hp": bare(3) end end`) // the names are all there
 }
 
@@ -33,6 +41,7 @@ func TestSniffHeaded(t *testing.T) {
 	for text, want := range map[string]bool{
 		headed: true,
 		printf: true,
+		placed: true,
 		"-- A --\n  salt  tin\nUpper Camp 40 -3\nFord 1\nMill 2\n-- B --\nx = 1\n": false, // rows lack values
 		"[a]\nx = 1\n[b]\ny = 2\n": false, // INI
 		"[a]\nid hp\n7 3\n":        false, // one block
@@ -51,5 +60,6 @@ func TestSniffHeaded(t *testing.T) {
 func FuzzHeaded(f *testing.F) {
 	f.Add([]byte(headed))
 	f.Add([]byte(printf))
+	f.Add([]byte(placed))
 	f.Fuzz(func(t *testing.T, text []byte) { robust(t, headedNotation(), text) })
 }

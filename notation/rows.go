@@ -10,6 +10,7 @@ import (
 //
 //	Unit 7: hp=41 pos=(1033, 220) state=Idle
 //	[8] Unit (hp 12, pos 1000/210) Move
+//	[01] Tank id=0040 hp=94/100
 //	gold 500
 //
 // The first word is the kind of the thing, and the first number its id. The word before a value is its name: further
@@ -58,6 +59,8 @@ type rowsParser struct {
 	sections *sections
 	heads    map[int]bool // the offsets of the lines with ticks, of sections
 
+	place int // of the row before
+
 	lines, fits   int             // lines, and those with a value
 	titles        int             // lines of a few words
 	drawn         int             // lines of a tree
@@ -79,6 +82,9 @@ type row struct {
 	spare    [][]byte // other words
 	numbered bool     // a kind with digits at its end is the id: U017, heli_5
 }
+
+// placeName is the name of a place in a list, before the id of a row.
+const placeName = "index"
 
 // field is a value with its name.
 type field struct {
@@ -242,7 +248,7 @@ func (p *rowsParser) give(at, indent int, line []byte) {
 	if p.values, p.spare = p.values+len(r.fields), p.spare+len(r.spare); len(r.fields) == 0 && len(r.spare) < 4 {
 		p.titles++
 	}
-	if len(r.fields) > 0 && !r.again("id") && !isStamp(line) && bytes.IndexByte([]byte("@<>+"), line[0]) < 0 { // nor is it a diff
+	if len(r.fields) > 0 && !r.has("id#2") && p.counts() && !isStamp(line) && bytes.IndexByte([]byte("@<>+"), line[0]) < 0 { // nor is it a diff
 		p.fits++
 	}
 	if one, ok := p.single[key]; r.isMember() && ok && !one.again || len(path)+2 >= MaxDepth {
@@ -295,9 +301,21 @@ func (r *row) isMember() bool {
 	return len(r.fields) == 1 && len(r.spare) == 0 && string(r.fields[0].name) == "id"
 }
 
-// again reports whether a row has two values of one name.
-func (r *row) again(name string) bool {
-	return slices.ContainsFunc(r.fields, func(f field) bool { return string(f.name) == name+"#2" })
+// counts reports whether the place of a row, if it has one before its id, is the next one, or begins again: a log may have other
+// numbers in brackets.
+func (p *rowsParser) counts() bool {
+	if len(p.row.fields) < 2 || string(p.row.fields[1].name) != placeName {
+		return true
+	}
+	before := p.place
+	place, err := strconv.Atoi(string(withoutZeros(p.row.fields[1].value)))
+	p.place = place
+	return err == nil && (place <= 1 || place == before+1)
+}
+
+// has reports whether a row has a value of a name.
+func (r *row) has(name string) bool {
+	return slices.ContainsFunc(r.fields, func(f field) bool { return string(f.name) == name })
 }
 
 // value returns the value of a member, and the text of a row that is too deep.
@@ -314,8 +332,14 @@ func (r *row) read(line []byte) (kind []byte) {
 	var name, last []byte // the word before, if no value has it yet, and the name of the value before
 	equal := false        // a sign of equality is after that word
 	seen := map[string]int{}
+	placed := len(line) > 0 && line[0] == '[' // [01] Tank id=0040
 	give := func(n, value []byte) {
 		last, name, equal = n, nil, false
+		if placed && string(n) == "id" && seen["id"] == 1 && string(r.fields[0].name) == "id" {
+			r.fields[0].name, placed = []byte(placeName), false
+			r.fields = slices.Insert(r.fields, 0, field{n, value})
+			return
+		}
 		if seen[string(n)]++; seen[string(n)] > 1 {
 			n = strconv.AppendInt(append(bytes.Clone(n), '#'), int64(seen[string(n)]), 10)
 		}

@@ -55,6 +55,7 @@ func found(t *testing.T, dir string) (list []string) {
 const state = `{"tick": %d, "units": [{"id": 1, "hp": %d}, {"id": 2, "hp": 7}]}`
 
 func TestNames(t *testing.T) {
+	const banner = "==== OUT OF SYNC ====\nLocal player : %d\nFrame : 237\nPing : %d ms\n-- UNITS (2) --\n[00] TANK id=0040 hp=3 x=4\n[01] TANK id=0043 hp=%d x=5\n-- END --\n"
 	log := ""
 	for tick := uint32(1); tick < 40; tick++ {
 		log += fmt.Sprintf("Takt %d Prüfsummen: felder=%08x markt=%08x\n", 20*tick, tick*2654435761, tick*tick*2654435761)
@@ -101,6 +102,10 @@ func TestNames(t *testing.T) {
 			"Big_Dave 5 Big_Dave.json\nBig_Tim 5 Big_Tim.json\nTor 5 Tor.json"},
 		{"a word that is only in some names", map[string]string{"state.json": fmt.Sprintf(state, 5, 3), "state-5.json": fmt.Sprintf(state, 5, 4), "state-ann.json": fmt.Sprintf(state, 5, 3)},
 			" 5 state-5.json\nann 5 state-ann.json\njson 5 state.json"},
+		{"one tick below a banner", map[string]string{"desync_Ann_O.txt": fmt.Sprintf(banner, 1, 99, 3), "desync_ben.txt": fmt.Sprintf(banner, 0, 32, 4)},
+			"Ann_O 237 desync_Ann_O.txt\nben 237 desync_ben.txt"},
+		{"the tick is deep in a file", map[string]string{"a/save.json": `{"game": {"clock": {"ticksGame": 7}, "units": [{"id": 1}]}, "v": 1}`, "b/save.json": `{"game": {"clock": {"ticksGame": 7}, "units": [{"id": 1}]}, "v": 1}`},
+			" 7 a/save.json\n 7 b/save.json"},
 		{"several states in a file", map[string]string{"all.json": "[" + fmt.Sprintf(state, 1, 3) + "," + fmt.Sprintf(state, 2, 3) + "]"},
 			" 1 all.json@1\n 2 all.json@2"},
 		{"the first file is damaged", map[string]string{
