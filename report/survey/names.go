@@ -3,7 +3,6 @@ package survey
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -305,21 +304,21 @@ func (s *Survey) findPeers(groups []*group) {
 	if !twice {
 		return
 	}
-	most, fewest := 0, math.MaxInt
+	var names [][]string
 	for _, g := range groups {
 		for _, base := range g.bases {
-			n := len(g.words(base))
-			most, fewest = max(most, n), min(fewest, n)
+			names = append(names, g.words(base))
 		}
 	}
+	most, fewest, ends := lengths(names)
 	var varying []int
 	for i := range most {
 		if varies(groups, i) {
 			varying = append(varying, i)
 		}
 	}
-	named := varying // without words that are the extension of some name
-	if i := slices.IndexFunc(varying, func(i int) bool { return i >= fewest-1 }); i > 0 && fewest < most {
+	named := varying // without words that end some name
+	if i := slices.IndexFunc(varying, func(i int) bool { return i >= fewest-ends }); i > 0 {
 		named = varying[:i]
 	}
 	if one := onePart(groups, named); one >= 0 {
@@ -327,10 +326,27 @@ func (s *Survey) findPeers(groups []*group) {
 	}
 	for _, g := range groups {
 		g.peer = g.withRole(varying)
-		if extension := len(g.words(g.bases[0])) - 1; fewest < most && len(varying) > 0 && varying[0] < extension {
-			g.peer = slices.DeleteFunc(slices.Clone(g.peer), func(i int) bool { return i >= extension })
+		if end := len(g.words(g.bases[0])) - ends; len(varying) > 0 && varying[0] < end {
+			g.peer = slices.DeleteFunc(slices.Clone(g.peer), func(i int) bool { return i >= end })
 		}
 	}
+}
+
+// lengths returns how many words names have, and how many words at their ends do not belong to peers if some names have more
+// words than others: those that all names have, and the extension.
+func lengths(names [][]string) (most, fewest, ends int) {
+	fewest = len(names[0])
+	for _, name := range names {
+		most, fewest = max(most, len(name)), min(fewest, len(name))
+	}
+	if most == fewest {
+		return most, fewest, 0
+	}
+	word := func(name []string) string { return name[len(name)-1-ends] }
+	for ends < fewest && !slices.ContainsFunc(names, func(name []string) bool { return word(name) != word(names[0]) }) {
+		ends++
+	}
+	return most, fewest, max(ends, 1)
 }
 
 // wholeName returns the word that shows the peer and those of the words right after it that vary with it, without digits: Dave

@@ -98,6 +98,8 @@ func TestNames(t *testing.T) {
 			" 1 a/s.csv@1\n 1 b/s.csv@1\n 2 a/s.csv@2\n 2 b/s.csv@2"},
 		{"peers with one and two words", map[string]string{"Big_Dave.json": fmt.Sprintf(state, 5, 3), "Tor.json": fmt.Sprintf(state, 5, 4), "hiro_s.json": fmt.Sprintf(state, 5, 3)},
 			"Big_Dave 5 Big_Dave.json\nTor 5 Tor.json\nhiro_s 5 hiro_s.json"},
+		{"a word before the tick, after peers of one and two words", map[string]string{"ann_t5.json": untimed, "max-theo_t5.json": untimed, "ann_t6.json": untimed, "max-theo_t6.json": untimed},
+			"ann 5 ann_t5.json\nann 6 ann_t6.json\nmax_theo 5 max-theo_t5.json\nmax_theo 6 max-theo_t6.json"},
 		{"peers with the same first word", map[string]string{"Big_Dave.json": fmt.Sprintf(state, 5, 3), "Tor.json": fmt.Sprintf(state, 5, 4), "Big_Tim.json": fmt.Sprintf(state, 5, 3)},
 			"Big_Dave 5 Big_Dave.json\nBig_Tim 5 Big_Tim.json\nTor 5 Tor.json"},
 		{"a word that is only in some names", map[string]string{"state.json": fmt.Sprintf(state, 5, 3), "state-5.json": fmt.Sprintf(state, 5, 4), "state-ann.json": fmt.Sprintf(state, 5, 3)},
