@@ -92,17 +92,19 @@ func (s *Survey) embeds(g *group) bool {
 	return true
 }
 
-// hasThings reports whether a state without tables has several things under their names, each with several values, and not
-// only players: those are inputs.
+// hasThings reports whether a state without tables has several things under their names, each with several values. Some have places,
+// health or the like, and some are no players: others are inputs.
 //
 //	{"Player_1": {"coins": 0, "hp": 5}, "Slime": {"hp": 30, "timer": 6}, "Slime2": {"hp": 27, "timer": 3}}
 func hasThings(w *snapshot.World) bool {
 	if len(w.Tables) != 1 || w.Tables[0].Label != states.GlobalLabel {
 		return false
 	}
-	fields := map[string]int{}
+	fields, bodies := map[string]int{}, 0
 	for _, c := range w.Tables[0].Columns {
-		fields[c.Component]++
+		if fields[c.Component]++; bodyFields.MatchString(c.Field) {
+			bodies++
+		}
 	}
 	const fewest = 3
 	things, others := 0, 0
@@ -110,13 +112,18 @@ func hasThings(w *snapshot.World) bool {
 		if n < 2 || name == states.GlobalLabel {
 			continue
 		}
-		things++
-		if vocabulary.Of(strings.TrimRight(name, "0123456789_ ")) == vocabulary.Other && !orders.MatchString(name) {
+		if things++; !playerNames.MatchString(name) && !orders.MatchString(name) {
 			others++
 		}
 	}
-	return things >= fewest && others > 0
+	return things >= fewest && others > 0 && bodies > 0
 }
+
+// bodyFields are fields of things in a world, and playerNames the names of players.
+var (
+	bodyFields  = lazyregexp.New(`(?i)^(hp|health|life|shield|armou?r|energy|mana|pos|position|coords?|location|x|y|z|vel|velocity|speed)(\.|$)`)
+	playerNames = lazyregexp.New(`(?i)^(p|player|peer|client|user|seat|slot)[ _-]?\d*$`)
+)
 
 // areOrders reports whether the tables of states are called orders or inputs.
 func areOrders(worlds []*snapshot.World) bool {

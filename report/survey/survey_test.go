@@ -297,7 +297,8 @@ func TestLoggedStates(t *testing.T) {
 	}{
 		{"tick %[1]d: {'rng': %[2]d, 'units': [{'id': 1, 'at': (1, 2)}, {'id': 2, 'at': (%[1]d, 3)}], 'foes': [{'id': 9, 'hp': 40, 'name': 'fox'}, {'id': 7, 'hp': 40}]}", "", 40},
 		{`STATE %[1]d: { "Fox": { "at": (1, %[1]d), "mood": &"IDLE", "home": ^"a/b" }, "Owl": { "at": (3, 4), "hp": 9 }, "Owl2": { "at": (3, 4), "hp": 8, "note": "of the northern woods" } }`, "", 40},
-		{`STATE %[1]d: { "Player_1": { "at": (1, %[1]d), "keys": "left" }, "Player_2": { "at": (3, 4), "keys": "up" }, "Player_3": { "at": (3, 4), "keys": "a" } }`, "", 0},
+		{`STATE %[1]d: { "Player_1": { "pos": (1, %[1]d), "keys": "left" }, "Player_2": { "pos": (3, 4), "keys": "up" }, "Player_3": { "pos": (3, 4), "keys": "a" } }`, "", 0},
+		{`FRAME %[1]d: { "ann": { "left": true, "fire": %[1]d, "held": "none of the keys" }, "ben": { "left": false, "fire": 4 }, "cid": { "left": false, "fire": 8, "held": "none of the keys" } }`, "", 0},
 		{"#%[1]d Unit { Id = 1, Hp = %[1]d }\n#%[1]d Unit { Id = 2, Hp = 3 }", "", 40},
 		{"#%[1]d Input { Id = 1, Keys = %[1]d }\n#%[1]d Input { Id = 2, Keys = 3 }", "", 0},
 		{"tick %[1]d: {'inputs': [{'id': 1, 'keys': 'left up'}, {'id': 2, 'keys': 'down'}], 'acks': [{'id': 1, 'of': %[1]d, 'ms': 12}, {'id': 2, 'of': 1, 'ms': 12}]}",
