@@ -203,8 +203,8 @@ func (p *headedParser) fields(at int, line []byte) {
 		p.to.Scalar(Text, kind)
 	}
 	for i, f := range p.words.fields {
-		if i == 0 && string(f.name) == "id" && !p.words.has(placeName) {
-			f.name = []byte(placeName)
+		if i == 0 && string(f.name) == "id" && !p.words.has(listPlace) {
+			f.name = []byte(listPlace)
 		}
 		p.to.Name(f.name)
 		giveValue(p.to, f.value, at)

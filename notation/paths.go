@@ -405,6 +405,9 @@ func columnsOf(text []byte) (split splitter, ticks bool) {
 	}
 	rest := 2*counts[most] > lines
 	return func(line []byte, steps []step) ([]step, []byte) {
+		if bytes.Count(line, []byte{'='}) > 1 && bytes.IndexByte(line, '"') < 0 { // hp=77 x=12
+			return nil, nil
+		}
 		path, value := columns(line, steps, most)
 		n := len(path)
 		if rest && n > most {

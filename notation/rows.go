@@ -53,6 +53,7 @@ type rowsParser struct {
 	single map[string]single // lines with one word and one value, by the words of the lines that they are below, and their own
 	outer  []outerLine
 	row    row
+	forms  map[string]*lineForm // of lines with values that have no names
 	names  [][]byte  // of the columns of a table, which are a line of words
 	header *lineHeld // that line, until the next one shows that it has as many values
 
@@ -80,11 +81,13 @@ type row struct {
 	kind     []byte
 	fields   []field
 	spare    [][]byte // other words
+	nameless bool     // a value has no name
+	marked   bool     // the id is after #
 	numbered bool     // a kind with digits at its end is the id: U017, heli_5
 }
 
-// placeName is the name of a place in a list, before the id of a row.
-const placeName = "index"
+// listPlace is the name of a place in a list, before the id of a row.
+const listPlace = "index"
 
 // field is a value with its name.
 type field struct {
@@ -94,13 +97,18 @@ type field struct {
 
 // run reads the lines.
 func (p *rowsParser) run() {
-	p.single, p.kinds = map[string]single{}, map[string]bool{}
+	p.single, p.kinds, p.forms = map[string]single{}, map[string]bool{}, map[string]*lineForm{}
+	state := 0
 	p.each(func(at, indent int, line []byte) {
+		if _, tick := tickLine(line); p.heads[at] || tick != nil {
+			state++
+		}
 		if p.heads[at] {
 			p.outer = p.outer[:0]
 			return
 		}
 		key, parent := p.below(indent, p.row.read(line))
+		p.count(line, state)
 		if one, ok := p.single[key]; p.row.isMember() && (ok || len(p.single) < maxKinds) {
 			p.single[key] = single{parent, one.again || ok && one.parent == parent}
 		}
@@ -241,6 +249,7 @@ func (p *rowsParser) give(at, indent int, line []byte) {
 	}
 	r := &p.row
 	key, _ := p.below(indent, r.read(line))
+	known := p.settle(line)
 	var path []step
 	if n := len(p.outer); n > 0 {
 		path = p.outer[n-1].steps
@@ -248,7 +257,7 @@ func (p *rowsParser) give(at, indent int, line []byte) {
 	if p.values, p.spare = p.values+len(r.fields), p.spare+len(r.spare); len(r.fields) == 0 && len(r.spare) < 4 {
 		p.titles++
 	}
-	if len(r.fields) > 0 && !r.has("id#2") && p.counts() && !isStamp(line) && bytes.IndexByte([]byte("@<>+"), line[0]) < 0 { // nor is it a diff
+	if len(r.fields) > 0 && known && !r.has("id#2") && p.counts() && !isStamp(line) && bytes.IndexByte([]byte("@<>+"), line[0]) < 0 { // nor is it a diff
 		p.fits++
 	}
 	if one, ok := p.single[key]; r.isMember() && ok && !one.again || len(path)+2 >= MaxDepth {
@@ -304,7 +313,7 @@ func (r *row) isMember() bool {
 // counts reports whether the place of a row, if it has one before its id, is the next one, or begins again: a log may have other
 // numbers in brackets.
 func (p *rowsParser) counts() bool {
-	if len(p.row.fields) < 2 || string(p.row.fields[1].name) != placeName {
+	if len(p.row.fields) < 2 || string(p.row.fields[1].name) != listPlace {
 		return true
 	}
 	before := p.place
@@ -328,7 +337,10 @@ func (r *row) value() []byte {
 
 // read takes a line apart, and returns its kind.
 func (r *row) read(line []byte) (kind []byte) {
-	r.kind, r.fields, r.spare = nil, r.fields[:0], r.spare[:0]
+	r.kind, r.fields, r.spare, r.nameless, r.marked = nil, r.fields[:0], r.spare[:0], false, false
+	if r.cells(line) {
+		return r.kind
+	}
 	var name, last []byte // the word before, if no value has it yet, and the name of the value before
 	equal := false        // a sign of equality is after that word
 	seen := map[string]int{}
@@ -336,7 +348,7 @@ func (r *row) read(line []byte) (kind []byte) {
 	give := func(n, value []byte) {
 		last, name, equal = n, nil, false
 		if placed && string(n) == "id" && seen["id"] == 1 && string(r.fields[0].name) == "id" {
-			r.fields[0].name, placed = []byte(placeName), false
+			r.fields[0].name, placed = []byte(listPlace), false
 			r.fields = slices.Insert(r.fields, 0, field{n, value})
 			return
 		}
@@ -360,12 +372,16 @@ func (r *row) read(line []byte) (kind []byte) {
 		case isValue && name == nil && last == nil:
 			give([]byte("id"), token)
 		case isValue && name == nil:
+			if isPlaced(last) {
+				last, r.nameless = []byte("value"), true
+			}
 			give(last, token)
 		case isValue && r.kind == nil && !equal && r.numbered && endsWithDigit(name) && at < len(line): // heli_5 12.5 30.2 HP:98
 			r.kind = name
 			give([]byte("value"), token)
 		case isValue && r.kind == nil && !equal:
 			r.kind = name
+			r.marked = line[end-len(token)-min(1, end-len(token))] == '#'
 			give([]byte("id"), token)
 		case isValue || name != nil && equal:
 			give(name, token)
@@ -377,13 +393,8 @@ func (r *row) read(line []byte) (kind []byte) {
 		}
 	}
 	r.other(name)
-	if short := bytes.TrimRight(r.kind, "0123456789"); r.numbered && len(short) < len(r.kind) && seen["id"] == 0 && len(r.fields) > 1 {
-		id := withoutZeros(r.kind[len(short):])
-		if word := bytes.TrimRight(short, "_"); len(word) > 0 && len(word) < len(short) {
-			short, id = word, r.kind
-		}
-		r.fields = slices.Insert(r.fields, 0, field{[]byte("id"), id})
-		r.kind = short
+	if seen["id"] == 0 {
+		r.number()
 	}
 	if r.kind == nil {
 		r.kind = []byte("line")
@@ -397,6 +408,20 @@ func colonJoins(line []byte, at int) bool {
 }
 
 func endsWithDigit(word []byte) bool { return len(word) > 0 && word[len(word)-1]-'0' <= 9 }
+
+// number takes the id from the end of the kind, if kinds have ids there.
+func (r *row) number() {
+	short := bytes.TrimRight(r.kind, "0123456789")
+	if !r.numbered || len(short) == len(r.kind) || len(r.fields) < 2 {
+		return
+	}
+	id := withoutZeros(r.kind[len(short):])
+	if word := bytes.TrimRight(short, "_"); len(word) > 0 && len(word) < len(short) {
+		short, id = word, r.kind
+	}
+	r.fields = slices.Insert(r.fields, 0, field{[]byte("id"), id})
+	r.kind = short
+}
 
 // other takes a word that no value has: the kind, if there is none before, else text.
 func (r *row) other(word []byte) {
