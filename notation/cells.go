@@ -28,9 +28,6 @@ func isPlaced(last []byte) bool {
 
 // count counts the form of the line that was read.
 func (p *rowsParser) count(line []byte, state int) {
-	if !p.row.nameless {
-		return
-	}
 	key := formKey(line)
 	f := p.forms[key]
 	if f == nil {
@@ -54,12 +51,13 @@ func (p *rowsParser) count(line []byte, state int) {
 // again, a kind is the name of the thing, and the first number is no id but a value.
 func (p *rowsParser) settle(line []byte) bool {
 	r := &p.row
-	if !r.nameless {
-		return true
-	}
 	f := p.forms[formKey(line)]
 	if f == nil || f.lines < 2 {
-		return false
+		return !r.nameless
+	}
+	p.formed++
+	if !r.nameless {
+		return true
 	}
 	if !f.again && !r.marked && len(f.last) > 1 && string(r.fields[0].name) == "id" {
 		r.fields[0].name = []byte("value")
@@ -123,7 +121,7 @@ func (r *row) cells(line []byte) bool {
 		switch {
 		case isNumber(cell):
 			numbers++
-		case len(cell) == 0 || isQuoted(cell) || tokenEnd(cell, 0) == len(cell) || isList(cell) && !bytes.ContainsAny(cell[:1], "0123456789-"):
+		case len(cell) == 0 || isQuoted(cell) || tokenEnd(cell, 0) == len(cell) || isList(bytes.TrimLeft(cell[tokenEnd(cell, 0):], " ")) && !isValueBegin(cell):
 		default:
 			return false
 		}

@@ -43,8 +43,14 @@ func sniffTextRows(head []byte, whole bool) bool {
 	if p.titles < 3 && 3*p.titles <= p.lines { // Units:
 		p.lines -= p.titles
 	}
+	if p.lines < 2 || 10*p.fits < 9*p.lines {
+		return false
+	}
+	if rest := p.lines - p.ticks; p.ticks > 0 && p.formed > 1 && 4*p.formed >= 3*rest && 2*len(p.forms) <= rest {
+		return true
+	}
 	few := p.lines < 8 && len(p.kinds) < p.lines
-	return p.lines >= 2 && 10*p.fits >= 9*p.lines && 4*(p.wide+p.drawn) >= p.rows && p.wide+p.drawn > 0 && 3*p.spare <= p.values && (few || 2*len(p.kinds) <= p.lines || 8*p.spare <= p.values)
+	return 4*(p.wide+p.drawn) >= p.rows && p.wide+p.drawn > 0 && 3*p.spare <= p.values && (few || 2*len(p.kinds) <= p.lines || 8*p.spare <= p.values)
 }
 
 type rowsParser struct {
@@ -54,8 +60,8 @@ type rowsParser struct {
 	outer  []outerLine
 	row    row
 	forms  map[string]*lineForm // of lines with values that have no names
-	names  [][]byte  // of the columns of a table, which are a line of words
-	header *lineHeld // that line, until the next one shows that it has as many values
+	names  [][]byte             // of the columns of a table, which are a line of words
+	header *lineHeld            // that line, until the next one shows that it has as many values
 
 	sections *sections
 	heads    map[int]bool // the offsets of the lines with ticks, of sections
@@ -63,6 +69,7 @@ type rowsParser struct {
 	place int // of the row before
 
 	lines, fits   int             // lines, and those with a value
+	ticks, formed int             // lines with the tick, and those of a form that comes again
 	titles        int             // lines of a few words
 	drawn         int             // lines of a tree
 	rows, wide    int             // lines that are no member, and those with several values
@@ -108,6 +115,9 @@ func (p *rowsParser) run() {
 			return
 		}
 		key, parent := p.below(indent, p.row.read(line))
+		if parent < 0 {
+			parent -= state
+		}
 		p.count(line, state)
 		if one, ok := p.single[key]; p.row.isMember() && (ok || len(p.single) < maxKinds) {
 			p.single[key] = single{parent, one.again || ok && one.parent == parent}
@@ -126,7 +136,7 @@ func (p *rowsParser) run() {
 
 // single is where lines of one word and one value are.
 type single struct {
-	parent int  // the offset of the line that the last one is below
+	parent int  // the offset of the line that the last one is below, a negative number for each state if there is none
 	again  bool // two are below one line
 }
 
@@ -161,7 +171,7 @@ func (p *rowsParser) each(do func(at, indent int, line []byte)) {
 			p.drawn++
 		}
 		line = bytes.TrimSpace(line)
-		if numbered := len(line) > 1 && line[0] == '#' && line[1]-'0' <= 9; numbered || !isEmpty(line) { // #7 Archer
+		if numbered := len(line) > 1 && line[0] == '#' && line[1]-'0' <= 9; numbered || !isEmpty(line) && !rules.Match(line) { // #7 Archer
 			do(begin, indent, line)
 		}
 	}
@@ -222,7 +232,7 @@ func (p *rowsParser) column(at int, line []byte) bool {
 		return false
 	}
 	p.header = nil
-	p.lines, p.fits, p.rows, p.wide, p.values = p.lines+1, p.fits+1, p.rows+1, p.wide+1, p.values+len(list)
+	p.lines, p.fits, p.formed, p.rows, p.wide, p.values = p.lines+1, p.fits+1, p.formed+1, p.rows+1, p.wide+1, p.values+len(list)
 	p.kinds["row"] = true
 	p.enter([]step{{name: []byte("row"), item: at + 1}}, at)
 	for i, name := range p.names {
@@ -237,6 +247,7 @@ func (p *rowsParser) give(at, indent int, line []byte) {
 	p.lines++
 	if name, tick := tickLine(line); tick != nil && indent == 0 && p.sections == nil {
 		p.fits++
+		p.ticks++
 		p.values++
 		p.outer = p.outer[:0]
 		if p.repeats([]step{{name: name}}, true) {
@@ -249,7 +260,7 @@ func (p *rowsParser) give(at, indent int, line []byte) {
 	}
 	r := &p.row
 	key, _ := p.below(indent, r.read(line))
-	known := p.settle(line)
+	again := p.settle(line)
 	var path []step
 	if n := len(p.outer); n > 0 {
 		path = p.outer[n-1].steps
@@ -257,7 +268,7 @@ func (p *rowsParser) give(at, indent int, line []byte) {
 	if p.values, p.spare = p.values+len(r.fields), p.spare+len(r.spare); len(r.fields) == 0 && len(r.spare) < 4 {
 		p.titles++
 	}
-	if len(r.fields) > 0 && known && !r.has("id#2") && p.counts() && !isStamp(line) && bytes.IndexByte([]byte("@<>+"), line[0]) < 0 { // nor is it a diff
+	if again && len(r.fields) > 0 && !r.has("id#2") && p.counts() && !isStamp(line) && bytes.IndexByte([]byte("@<>+"), line[0]) < 0 { // nor is it a diff
 		p.fits++
 	}
 	if one, ok := p.single[key]; r.isMember() && ok && !one.again || len(path)+2 >= MaxDepth {
@@ -345,6 +356,8 @@ func (r *row) read(line []byte) (kind []byte) {
 	equal := false        // a sign of equality is after that word
 	seen := map[string]int{}
 	placed := len(line) > 0 && line[0] == '[' // [01] Tank id=0040
+	digits := len(line) - len(bytes.TrimLeft(line, "0123456789"))
+	timed := digits > 0 && digits+1 < len(line) && line[digits] == ' ' && isLetterByte(line[digits+1]) // 100 unit 7
 	give := func(n, value []byte) {
 		last, name, equal = n, nil, false
 		if placed && string(n) == "id" && seen["id"] == 1 && string(r.fields[0].name) == "id" {
@@ -379,7 +392,7 @@ func (r *row) read(line []byte) (kind []byte) {
 		case isValue && r.kind == nil && !equal && r.numbered && endsWithDigit(name) && at < len(line): // heli_5 12.5 30.2 HP:98
 			r.kind = name
 			give([]byte("value"), token)
-		case isValue && r.kind == nil && !equal:
+		case isValue && r.kind == nil && !equal && (seen["id"] == 0 || timed):
 			r.kind = name
 			r.marked = line[end-len(token)-min(1, end-len(token))] == '#'
 			give([]byte("id"), token)
@@ -395,6 +408,9 @@ func (r *row) read(line []byte) (kind []byte) {
 	r.other(name)
 	if seen["id"] == 0 {
 		r.number()
+	}
+	if r.kind == nil && len(r.fields) == 1 && len(r.spare) == 0 && !isPlaced(r.fields[0].name) { // gold=500
+		r.kind, r.fields[0].name = r.fields[0].name, []byte("id")
 	}
 	if r.kind == nil {
 		r.kind = []byte("line")

@@ -10,7 +10,7 @@ func TestRows(t *testing.T) {
 	parses(t, n, "player 0 \"Bob B\" gold 500\n  unit 7 hp 4 owner Bob\n  unit 8 hp 5\nhp=3 x=4\n",
 		`{ "player"+ { "id": bare(0) "name": text(Bob B) "gold": bare(500) "unit"+ { "id": bare(7) "hp": bare(4) "text": text(owner Bob) end `+
 			`"unit"+ { "id": bare(8) "hp": bare(5) end end "line"+ { "hp": bare(3) "x": bare(4) end end`)
-	parses(t, n, "tick 1\ngold 5\ntick 2\ngold 6\n", `{ "tick": bare(1) "gold"+ { "id": bare(5) end end { "tick": bare(2) "gold"+ { "id": bare(6) end end`)
+	parses(t, n, "tick 1\ngold 5\ntick 2\ngold 6\n", `{ "tick": bare(1) "gold"+ bare(5) end { "tick": bare(2) "gold"+ bare(6) end`)
 	parses(t, n, "Turn 5\n  id  hp     x\n   7  64  1.50\n   8   9  \"a\"\nname words only\n",
 		`{ "Turn": bare(5) "row"+ { "id": bare(7) "hp": bare(64) "x": bare(1.50) end "row"+ { "id": bare(8) "hp": bare(9) "x": text(a) end "name"+ { "text": text(words only) end end`)
 	parses(t, n, "World tick=5\n|- Unit 7\n|  |- hp: 64\n|  `- x: -1.5\n`- Unit 8\n   \u2514\u2500 hp 4\n",
