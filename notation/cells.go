@@ -28,6 +28,9 @@ func isPlaced(last []byte) bool {
 
 // count counts the form of the line that was read.
 func (p *rowsParser) count(line []byte, state int) {
+	if isDrawn(line) {
+		return
+	}
 	key := formKey(line)
 	f := p.forms[key]
 	if f == nil {
@@ -51,6 +54,10 @@ func (p *rowsParser) count(line []byte, state int) {
 // again, a kind is the name of the thing, and the first number is no id but a value.
 func (p *rowsParser) settle(line []byte) bool {
 	r := &p.row
+	if isDrawn(line) {
+		p.formed++
+		return true
+	}
 	f := p.forms[formKey(line)]
 	if f == nil || f.lines < 2 {
 		return !r.nameless
@@ -112,10 +119,12 @@ func (r *row) cells(line []byte) bool {
 		line = line[1:n]
 	}
 	i := slices.IndexFunc(delimiters, func(d byte) bool { return bytes.IndexByte(line, d) >= 0 })
-	if i < 0 {
+	var list [][]byte
+	if i >= 0 {
+		list = splitCells(line, delimiters[i])
+	} else if list = bytes.Fields(line); !r.below || !isUnnamed(list) {
 		return false
 	}
-	list := splitCells(line, delimiters[i])
 	numbers := 0
 	for _, cell := range list {
 		switch {
@@ -170,4 +179,34 @@ func splitCells(line []byte, mark byte) (out [][]byte) {
 		}
 	}
 	return append(out, bytes.TrimSpace(line[begin:]))
+}
+
+// isUnnamed reports whether words between blanks are a number, a word, and numbers of which one follows another: 3 elf 77 12.
+func isUnnamed(list [][]byte) bool {
+	return len(list) > 3 && isWhole(list[0]) && isLetterByte(list[1][0]) && isNumber(list[2]) && isNumber(list[3])
+}
+
+// isDrawn reports whether a line is a row of a map that a program draws with marks: #..@..#
+func isDrawn(line []byte) bool {
+	marks := 0
+	for _, c := range line {
+		switch {
+		case c <= ' ' || c >= 0x7f || bytes.IndexByte([]byte("{}[]()/\\\"'"), c) >= 0:
+			return false
+		case !isWordByte(c):
+			marks++
+		}
+	}
+	return len(line) >= 4 && 2*marks >= len(line) && bytes.Count(line, line[:1]) < len(line) && !bytes.ContainsAny(line, "0123456789") && bytes.ContainsAny(line, ".#~") && !rules.Match(line)
+}
+
+// remarked reports whether a remark is a name and a value: # gold 50
+func remarked(line []byte) bool {
+	text := bytes.TrimLeft(line, "#;/")
+	if len(text) == len(line) || len(text) == 0 || text[0] != ' ' {
+		return false
+	}
+	var r row
+	r.read(bytes.TrimSpace(text))
+	return r.isMember() && isNumber(r.value())
 }

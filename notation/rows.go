@@ -43,14 +43,11 @@ func sniffTextRows(head []byte, whole bool) bool {
 	if p.titles < 3 && 3*p.titles <= p.lines { // Units:
 		p.lines -= p.titles
 	}
-	if p.lines < 2 || 10*p.fits < 9*p.lines {
-		return false
-	}
-	if rest := p.lines - p.ticks; p.ticks > 0 && p.formed > 1 && 4*p.formed >= 3*rest && 2*len(p.forms) <= rest {
+	if rest := p.lines - p.ticks; p.ticks > 0 && p.formed > 1 && 4*p.fits >= 3*p.lines && 4*p.formed >= 3*rest && 2*len(p.forms) <= p.lines {
 		return true
 	}
 	few := p.lines < 8 && len(p.kinds) < p.lines
-	return 4*(p.wide+p.drawn) >= p.rows && p.wide+p.drawn > 0 && 3*p.spare <= p.values && (few || 2*len(p.kinds) <= p.lines || 8*p.spare <= p.values)
+	return p.lines >= 2 && 10*p.fits >= 9*p.lines && 4*(p.wide+p.drawn) >= p.rows && p.wide+p.drawn > 0 && 3*p.spare <= p.values && (few || 2*len(p.kinds) <= p.lines || 8*p.spare <= p.values)
 }
 
 type rowsParser struct {
@@ -90,6 +87,7 @@ type row struct {
 	spare    [][]byte // other words
 	nameless bool     // a value has no name
 	marked   bool     // the id is after #
+	below    bool     // a line above has the tick, so that it is not the first number
 	numbered bool     // a kind with digits at its end is the id: U017, heli_5
 }
 
@@ -109,6 +107,7 @@ func (p *rowsParser) run() {
 	p.each(func(at, indent int, line []byte) {
 		if _, tick := tickLine(line); p.heads[at] || tick != nil {
 			state++
+			p.row.below = true
 		}
 		if p.heads[at] {
 			p.outer = p.outer[:0]
@@ -126,7 +125,7 @@ func (p *rowsParser) run() {
 			p.outer = append(p.outer, outerLine{indent: indent, at: at, key: key})
 		}
 	})
-	p.outer, p.drawn = p.outer[:0], 0
+	p.outer, p.drawn, p.row.below = p.outer[:0], 0, p.sections != nil
 	p.each(p.line)
 	if p.header != nil {
 		p.give(p.header.at, p.header.indent, p.header.line)
@@ -171,7 +170,7 @@ func (p *rowsParser) each(do func(at, indent int, line []byte)) {
 			p.drawn++
 		}
 		line = bytes.TrimSpace(line)
-		if numbered := len(line) > 1 && line[0] == '#' && line[1]-'0' <= 9; numbered || !isEmpty(line) && !rules.Match(line) { // #7 Archer
+		if numbered := len(line) > 1 && line[0] == '#' && line[1]-'0' <= 9; numbered || !isEmpty(line) && !rules.Match(line) || isDrawn(line) || remarked(line) { // #7 Archer
 			do(begin, indent, line)
 		}
 	}
@@ -248,6 +247,7 @@ func (p *rowsParser) give(at, indent int, line []byte) {
 	if name, tick := tickLine(line); tick != nil && indent == 0 && p.sections == nil {
 		p.fits++
 		p.ticks++
+		p.row.below = true
 		p.values++
 		p.outer = p.outer[:0]
 		if p.repeats([]step{{name: name}}, true) {
@@ -349,6 +349,10 @@ func (r *row) value() []byte {
 // read takes a line apart, and returns its kind.
 func (r *row) read(line []byte) (kind []byte) {
 	r.kind, r.fields, r.spare, r.nameless, r.marked = nil, r.fields[:0], r.spare[:0], false, false
+	if isDrawn(line) {
+		r.kind, r.fields = []byte("line"), append(r.fields, field{[]byte("text"), line})
+		return r.kind
+	}
 	if r.cells(line) {
 		return r.kind
 	}
@@ -357,7 +361,7 @@ func (r *row) read(line []byte) (kind []byte) {
 	seen := map[string]int{}
 	placed := len(line) > 0 && line[0] == '[' // [01] Tank id=0040
 	digits := len(line) - len(bytes.TrimLeft(line, "0123456789"))
-	timed := digits > 0 && digits+1 < len(line) && line[digits] == ' ' && isLetterByte(line[digits+1]) // 100 unit 7
+	timed := digits > 0 && digits+1 < len(line) && line[digits] == ' ' && !r.below && isLetterByte(line[digits+1]) // 100 unit 7
 	give := func(n, value []byte) {
 		last, name, equal = n, nil, false
 		if placed && string(n) == "id" && seen["id"] == 1 && string(r.fields[0].name) == "id" {

@@ -201,7 +201,7 @@ func (s *sections) learn(sample []byte) bool {
 	forms := map[string]*seen{}
 	heads, body := 0, 0
 	var things, again, all = map[string]int{}, 0, 0 // the last section of each thing, those that come again, and all
-	row, names := row{numbered: true}, 0
+	row, names := row{numbered: true, below: true}, 0
 	s.each(sample, func(line []byte, head bool) {
 		if head {
 			heads++
@@ -274,7 +274,7 @@ func (s *sections) hasBlocks(sample []byte) bool {
 	heads, blocks, lines, names := 0, 0, 0, 0
 	over := false
 	within, after := map[string]bool{}, map[string]bool{}
-	row := row{numbered: true}
+	row := row{numbered: true, below: true}
 	s.block = false
 	s.each(sample, func(line []byte, head bool) {
 		if head {
@@ -334,7 +334,7 @@ func formOf(r *row, line []byte, names *int) (form, thing string) {
 // parse reads the lines of the known forms. The others, and stamps, are blanks.
 func (s *sections) parse(text []byte, to Sink) error {
 	text = s.joined(text)
-	p := rowsParser{text: bytes.Clone(text), sections: s, heads: map[int]bool{}, row: row{numbered: true}, document: document{to: to}}
+	p := rowsParser{text: bytes.Clone(text), sections: s, heads: map[int]bool{}, row: row{numbered: true, below: true}, document: document{to: to}}
 	names, count, before, last := 0, 0, 0, 0
 	over := false // the block of the section
 	for at := 0; at < len(text); {
@@ -419,8 +419,15 @@ func (p *rowsParser) giveHead(line []byte, at int) {
 	p.enter(nil, at)
 	p.to.Name([]byte(p.sections.name))
 	p.to.Scalar(Bare, withoutZeros(tick))
-	var name []byte
+	var name, last []byte
 	seen := map[string]bool{p.sections.name: true}
+	give := func(name, value []byte) {
+		if !seen[string(name)] {
+			p.to.Name(name)
+			giveValue(p.to, value, at)
+			seen[string(name)] = true
+		}
+	}
 	for i := 0; i < len(rest); {
 		end := tokenEnd(rest, i)
 		if end == i {
@@ -429,15 +436,16 @@ func (p *rowsParser) giveHead(line []byte, at int) {
 		}
 		token := rest[i:end]
 		i = end
+		if begin := i - len(token); name == nil && last != nil && isValueBegin(token) && begin > 0 && bytes.IndexByte([]byte(":/,;"), rest[begin-1]) >= 0 && len(token) != 2 { // rng 389:176, but not a time
+			last = append(bytes.Clone(last), '#')
+			give(last, token)
+			continue
+		}
 		if isValue := isValueBegin(token) || isHexWord(token); name == nil || !isValue && rest[i-len(token)-1] != '=' {
 			name = token
 		} else {
-			if !seen[string(name)] {
-				p.to.Name(name)
-				giveValue(p.to, token, at)
-				seen[string(name)] = true
-			}
-			name = nil
+			give(name, token)
+			name, last = nil, name
 		}
 	}
 }
