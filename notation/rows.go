@@ -43,7 +43,7 @@ func sniffTextRows(head []byte, whole bool) bool {
 	if p.titles < 3 && 3*p.titles <= p.lines { // Units:
 		p.lines -= p.titles
 	}
-	if rest := p.lines - p.ticks; p.ticks > 0 && p.formed > 1 && 4*p.fits >= 3*p.lines && 4*p.formed >= 3*rest && 2*len(p.forms) <= p.lines {
+	if rest := p.lines - p.ticks; p.ticks > 0 && p.formed > 2 && 4*p.fits >= 3*p.lines && 4*p.formed >= 3*rest {
 		return true
 	}
 	few := p.lines < 8 && len(p.kinds) < p.lines

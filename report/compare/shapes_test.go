@@ -91,6 +91,9 @@ func (m moment) each(text func(i int) string) string {
 	return out.String()
 }
 
+// kinds are the kinds of units.
+var kinds = [...]string{"orc", "elf"}
+
 // shapes are forms that programs have without any thought of a tool.
 var shapes = []shape{
 	lined("tick in brackets", "a.log", func(m moment, _ *rand.Rand) string {
@@ -131,6 +134,56 @@ var shapes = []shape{
 		return fmt.Sprintf("World(turn=%d, level='D3')\n", m.tick) + m.each(func(i int) string {
 			return fmt.Sprintf("Monster(uid=%d, kind='bat', pos=(%d, 3), hp=%d)\n", 1000+i, m.x[i], m.hp[i])
 		})
+	}),
+	dumps("values by place", "%d.txt", func(m moment) string {
+		return fmt.Sprintf("TICK %d\nGOLD %d\nUNITS 4\n", m.tick, m.gold) + m.each(func(i int) string {
+			return fmt.Sprintf("%s #%d  %d/900  (%d, 7)\n", kinds[i%2], i, m.hp[i], m.x[i])
+		})
+	}),
+	dumps("tuples", "%d.txt", func(m moment) string {
+		return fmt.Sprintf("tick=%d\n", m.tick) + m.each(func(i int) string { return fmt.Sprintf("(%d, '%s', %d, %d)\n", i, kinds[i%2], m.hp[i], m.x[i]) })
+	}),
+	dumps("tabs without names", "%d.tsv", func(m moment) string {
+		return m.each(func(i int) string { return fmt.Sprintf("%d\t%s\t%d\t%d\n", i, kinds[i%2], m.hp[i], m.x[i]) })
+	}),
+	dumps("bars with a kind", "%d.txt", func(m moment) string {
+		return fmt.Sprintf("tick %d\n", m.tick) + m.each(func(i int) string { return fmt.Sprintf("%s|%d|%d|%d|Idle\n", kinds[i%2], i, m.hp[i], m.x[i]) })
+	}),
+	dumps("blanks without names", "%d.txt", func(m moment) string {
+		return fmt.Sprintf("tick %d\n", m.tick) + m.each(func(i int) string { return fmt.Sprintf("%d %s %d %d\n", i, kinds[i%2], m.hp[i], m.x[i]) })
+	}),
+	lined("names with numbers", "a.txt", func(m moment, _ *rand.Rand) string {
+		return fmt.Sprintf("Turn %d:\n", m.tick) + m.each(func(i int) string { return fmt.Sprintf("    %s%d hp=%d x=%d\n", kinds[i%2], i, m.hp[i], m.x[i]) }) + "\n"
+	}),
+	dumps("units of measure", "%d.txt", func(m moment) string {
+		return fmt.Sprintf("Tick %d\n", m.tick) + m.each(func(i int) string { return fmt.Sprintf("\t%s%d: %d%% %d.5m Idle\n", kinds[i%2], i, m.hp[i], m.x[i]) })
+	}),
+	dumps("arrows", "%d.txt", func(m moment) string {
+		return fmt.Sprintf("step %d\n", m.tick) + m.each(func(i int) string { return fmt.Sprintf("%d -> hp %d, x %d, target nil\n", i, m.hp[i], m.x[i]) })
+	}),
+	dumps("a table with a line below its names", "%d.txt", func(m moment) string {
+		return fmt.Sprintf("TICK %d\nID   KIND   HP    X\n---- ------ ---- ----\n", m.tick) + m.each(func(i int) string {
+			return fmt.Sprintf("%-4d %-6s %4d %4d\n", i, kinds[i%2], m.hp[i], m.x[i])
+		})
+	}),
+	dumps("sentences", "%d.txt", func(m moment) string {
+		return fmt.Sprintf("tick %d\n", m.tick) + m.each(func(i int) string {
+			return fmt.Sprintf("%s %d has %d hp and is at %d, 7\n", kinds[i%2], i, m.hp[i], m.x[i])
+		}) + fmt.Sprintf("total gold: %d\n", m.gold)
+	}),
+	dumps("a drawn map", "%d.txt", func(m moment) string {
+		return fmt.Sprintf("tick %d\n", m.tick) + m.each(func(i int) string {
+			return strings.Repeat("#", m.hp[i]%19+1) + strings.Repeat(".", 20-m.hp[i]%19) + "\n"
+		}) + m.each(func(i int) string { return fmt.Sprintf("%d %d\n", i, m.x[i]) })
+	}),
+	dumps("a remark with a value", "%d.txt", func(m moment) string {
+		return fmt.Sprintf("tick %d\n# life %d\n", m.tick, m.hp[0]+m.hp[1]+m.hp[2]+m.hp[3]) + m.each(func(i int) string { return fmt.Sprintf("unit %d x %d y 3\n", i, m.x[i]) })
+	}),
+	lined("a second value on the line of the tick", "a.txt", func(m moment, _ *rand.Rand) string {
+		return fmt.Sprintf("tick %d rng %d:%d\n", m.tick, 7919*m.tick%1009, m.hp[0]+m.hp[1]+m.hp[2]+m.hp[3]) + m.each(func(i int) string { return fmt.Sprintf("unit %d x %d y 3\n", i, m.x[i]) })
+	}),
+	lined("a grid of numbers", "a.txt", func(m moment, _ *rand.Rand) string {
+		return fmt.Sprintf("Turn %d\n", m.tick) + m.each(func(i int) string { return fmt.Sprintf("%d %d 0 3\n", m.x[i], m.hp[i]) })
 	}),
 	lined("the same in one file", "a.jsonl", func(m moment, _ *rand.Rand) string {
 		return fmt.Sprintf("{\"turn\":%d,\"gold\":%d}\n", m.tick, m.gold) + m.each(func(i int) string {
