@@ -56,7 +56,7 @@ type rowsParser struct {
 	single map[string]single // lines with one word and one value, by the words of the lines that they are below, and their own
 	outer  []outerLine
 	row    row
-	forms  map[string]*lineForm // of lines with values that have no names
+	forms  map[string]*lineForm // of lines, by their marks
 	names  [][]byte             // of the columns of a table, which are a line of words
 	header *lineHeld            // that line, until the next one shows that it has as many values
 
@@ -398,7 +398,7 @@ func (r *row) read(line []byte) (kind []byte) {
 			give([]byte("value"), token)
 		case isValue && r.kind == nil && !equal && (seen["id"] == 0 || timed):
 			r.kind = name
-			r.marked = line[end-len(token)-min(1, end-len(token))] == '#'
+			r.marked = bytes.HasSuffix(line[:end-len(token)], []byte("#"))
 			give([]byte("id"), token)
 		case isValue || name != nil && equal:
 			give(name, token)

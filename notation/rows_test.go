@@ -20,6 +20,17 @@ func TestRows(t *testing.T) {
 	// Info strings of Quake's engines.
 	parses(t, n, "tick 5\nps 0 \"\\n\\Ann\\origin\\-5 7 24\\health\\100\"\nunit 7 path \\a\\b\n", `{ "tick": bare(5) "ps"+ { "id": bare(0) "n": bare(Ann) "origin": [ bare(-5) bare(7) bare(24) end "health": bare(100) end `+
 		`"unit"+ { "id": bare(7) "text": text(path a b) end end`)
+	// Values without names.
+	parses(t, n, "TICK 5\norc #0  98/100  (12, -7)\nelf #1  97/100  (9, 7)\n", `{ "TICK": bare(5) "orc"+ { "id": bare(0) "value": bare(98) "value#2": bare(100) "value#3": bare(12) "value#4": bare(-7) end `+
+		`"elf"+ { "id": bare(1) "value": bare(97) "value#2": bare(100) "value#3": bare(9) "value#4": bare(7) end end`)
+	parses(t, n, "tick=5\n(3, 'elf', 77, Vec2(1, 2)),\n(4, 'orc, old', 76, None),\n", `{ "tick": bare(5) "row"+ { "id": bare(3) "value": text(elf) "value#2": bare(77) "value#3": bare(Vec2(1, 2)) end `+
+		`"row"+ { "id": bare(4) "value": text(orc, old) "value#2": bare(76) "value#3": bare(None) end end`)
+	parses(t, n, "tick 5\nelf|3|77|Idle\nelf|4|76|Idle\n", `{ "tick": bare(5) "elf"+ { "id": bare(3) "value": bare(77) "value#2": bare(Idle) end "elf"+ { "id": bare(4) "value": bare(76) "value#2": bare(Idle) end end`)
+	parses(t, n, "ash 77 12\nbob 76 13\n", `{ "ash"+ { "value": bare(77) "value#2": bare(12) end "bob"+ { "value": bare(76) "value#2": bare(13) end end`) // a value is no id
+	parses(t, n, "tick 5\n3 elf 77  12\n4 -> hp 76, x 2\n# gold 5\n# written by hand\n#..o#\n", `{ "tick": bare(5) "row"+ { "id": bare(3) "value": bare(elf) "value#2": bare(77) "value#3": bare(12) end `+
+		`"line"+ { "id": bare(4) "hp": bare(76) "x": bare(2) end "gold"+ bare(5) "line"+ { "text": bare(#..o#) end end`)
+	sniffs(t, n, true, "TICK 5\nGOLD 4\norc #0  98/100  (12, 7)\nelf #1  97/100  (9, 7)\norc #2  96/100  (9, 7)\n", "0\torc\t100\t12\n1\telf\t99\t13\n",
+		"tick 5\nash 77 12 is Idle\nbob 76 13 is Away\nbee 75 13 is Away\n", "tick 5\n0000\n#..@#\n#...#\n#...#\n")
 	sniffs(t, n, true, "Game state dump\nTick: 512\n\nUnits:\n  #5 Archer hp=3 pos=(1.5, 2)\n  #6 Archer hp=4 pos=(1.5, 3)\n  #7 Archer hp=3 pos=(1.5, 4)\n  #8 Archer hp=3 pos=(2.5, 2)\n",
 		"World tick=5\n|- Unit 7\n|  |- hp: 64\n|  `- x: -1.5\n`- Unit 8\n   `- hp: 4\n", "Turn 5\n  id  hp     x\n   7  64  1.50\n   8   9  2.50\n",
 		"Unit 7: hp=41 pos=(1033, 220) state=Idle\nUnit 8: hp=12 pos=(1000, 210) state=Move\nBase 1: gold=500\n",
@@ -30,7 +41,8 @@ func TestRows(t *testing.T) {
 		"", "gold 5\nwood 6\n", "In 2019 we had 5 players on 3 maps.\nThat was 4 more than 2018.\n",
 		"12:00:01 unit 7 hp 41 x 3\n12:00:02 unit 7 hp 41 x 3\n", "2026-01-02 unit 7 hp 41 x 3\n2026-01-02 unit 7 hp 41 x 3\n",
 		"Unit 7 attacks unit 8 for 5 damage and moves on\nUnit 8 dies and leaves 3 gold behind\n", "@@ -1,2 +1,2 @@\n-unit 7 hp 4 x 1\n+unit 7 hp 5 x 1\n",
-		"for i := 0; i < 10; i++ {\n\tx[i] = 3\n}\n", "100 unit 7 hp 4\n100 unit 8 hp 5\n", "unit 7 hp 4 x 3\n\x00\n")
+		"for i := 0; i < 10; i++ {\n\tx[i] = 3\n}\n", "100 unit 7 hp 4\n100 unit 8 hp 5\n", "unit 7 hp 4 x 3\n\x00\n",
+		"ash 77 12 is Idle\nbob 76 13 is Away\n", "orc 5 98/100\n", "see tick 5\nAsh, Bob, 3 orcs\nWe met at 5.\n", "a, b, c\nd, e, f\n")
 }
 
 func FuzzRows(f *testing.F) {

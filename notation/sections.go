@@ -420,6 +420,7 @@ func (p *rowsParser) giveHead(line []byte, at int) {
 	p.to.Name([]byte(p.sections.name))
 	p.to.Scalar(Bare, withoutZeros(tick))
 	var name, last []byte
+	again := int64(1) // values of last
 	seen := map[string]bool{p.sections.name: true}
 	give := func(name, value []byte) {
 		if !seen[string(name)] {
@@ -437,15 +438,15 @@ func (p *rowsParser) giveHead(line []byte, at int) {
 		token := rest[i:end]
 		i = end
 		if begin := i - len(token); name == nil && last != nil && isValueBegin(token) && begin > 0 && bytes.IndexByte([]byte(":/,;"), rest[begin-1]) >= 0 && len(token) != 2 { // rng 389:176, but not a time
-			last = append(bytes.Clone(last), '#')
-			give(last, token)
+			again++
+			give(strconv.AppendInt(append(bytes.Clone(last), '#'), again, 10), token)
 			continue
 		}
 		if isValue := isValueBegin(token) || isHexWord(token); name == nil || !isValue && rest[i-len(token)-1] != '=' {
 			name = token
 		} else {
 			give(name, token)
-			name, last = nil, name
+			name, last, again = nil, name, 1
 		}
 	}
 }

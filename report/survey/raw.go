@@ -141,7 +141,7 @@ func (g *group) isOther() bool {
 		return true
 	}
 	ticked := slices.ContainsFunc(words, func(w string) bool { return vocabulary.Of(w) == vocabulary.Tick })
-	bare := strings.Join(words[:len(words)-1], "") == "" && len(g.bases) > mostTried && !g.alone // 40.txt
+	bare := len(words) > 0 && strings.Join(words[:len(words)-1], "") == "" && len(g.bases) > mostTried && !g.alone // 40.txt
 	return !g.showsTicks() && !(g.tick >= 0 && (ticked || bare || g.namesMemory()))
 }
 
