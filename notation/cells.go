@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
 // Lines of values without names, as a program prints them in a few minutes:
@@ -50,6 +52,9 @@ func (p *rowsParser) count(line []byte, state int) {
 	}
 }
 
+// measures finds times of day, and what a machine measures: took 5 ms. A text with these may be a log, so that its lines need names.
+var measures = lazyregexp.New(`(?im)(?:^|[ \[(T])\d\d:\d\d:\d\d|\d ?(?:[mun]s|[mun]?secs?|millis|seconds|bytes|[kmg]i?b|packets|fps|calls)\b`)
+
 // settle reports whether other lines have the form of the line that was read, if values of it have no names. If no kind comes
 // again, a kind is the name of the thing, and the first number is no id but a value.
 func (p *rowsParser) settle(line []byte) bool {
@@ -59,7 +64,7 @@ func (p *rowsParser) settle(line []byte) bool {
 		return true
 	}
 	f := p.forms[formKey(line)]
-	if f == nil || f.lines < 2 {
+	if f == nil || f.lines < 2 || p.measured {
 		return !r.nameless
 	}
 	p.formed++

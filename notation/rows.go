@@ -38,12 +38,12 @@ func sniffTextRows(head []byte, whole bool) bool {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return false
 	}
-	p := rowsParser{text: head, document: document{to: discard{}}}
+	p := rowsParser{text: head, document: document{to: discard{}}, measured: measures.Match(head)}
 	p.run()
 	if p.titles < 3 && 3*p.titles <= p.lines { // Units:
 		p.lines -= p.titles
 	}
-	if rest := p.lines - p.ticks; p.ticks > 0 && p.formed > 2 && 4*p.fits >= 3*p.lines && 4*p.formed >= 3*rest {
+	if rest := p.lines - p.ticks; p.ticks > 0 && !p.measured && p.formed > 2 && 4*p.fits >= 3*p.lines && 4*p.formed >= 3*rest {
 		return true
 	}
 	few := p.lines < 8 && len(p.kinds) < p.lines
@@ -63,8 +63,8 @@ type rowsParser struct {
 	sections *sections
 	heads    map[int]bool // the offsets of the lines with ticks, of sections
 
-	place int // of the row before
-
+	place         int             // of the row before
+	measured      bool            // what a machine measured is in the text
 	lines, fits   int             // lines, and those with a value
 	ticks, formed int             // lines with the tick, and those of a form that comes again
 	titles        int             // lines of a few words

@@ -42,7 +42,7 @@ func TestRows(t *testing.T) {
 		"12:00:01 unit 7 hp 41 x 3\n12:00:02 unit 7 hp 41 x 3\n", "2026-01-02 unit 7 hp 41 x 3\n2026-01-02 unit 7 hp 41 x 3\n",
 		"Unit 7 attacks unit 8 for 5 damage and moves on\nUnit 8 dies and leaves 3 gold behind\n", "@@ -1,2 +1,2 @@\n-unit 7 hp 4 x 1\n+unit 7 hp 5 x 1\n",
 		"for i := 0; i < 10; i++ {\n\tx[i] = 3\n}\n", "100 unit 7 hp 4\n100 unit 8 hp 5\n", "unit 7 hp 4 x 3\n\x00\n",
-		"ash 77 12 is Idle\nbob 76 13 is Away\n", "orc 5 98/100\n", "see tick 5\nAsh, Bob, 3 orcs\nWe met at 5.\n", "a, b, c\nd, e, f\n")
+		"ash 77 12 is Idle\nbob 76 13 is Away\n", "orc 5 98/100\n", "tick 5\nai 1.7 ms 3 calls\nui 1.8 ms 4 calls\nnet 1.9 ms 4 calls\n", "tick 5\norc #0 98/100\norc #1 97/100\nsaved at 12:34:56\n", "see tick 5\nAsh, Bob, 3 orcs\nWe met at 5.\n", "a, b, c\nd, e, f\n")
 }
 
 func FuzzRows(f *testing.F) {
