@@ -156,6 +156,23 @@ func (m *message) ofReplay() bool {
 	return a == "replay" && b == "recorded" || a == "recorded" && b == "replay"
 }
 
+// partBehind returns the path of a part of the state behind two unequal values: 55 != 190 memory/:maincpu/0/ram. It is empty for
+// the path of a file.
+func (m *message) partBehind() string {
+	op := slices.IndexFunc(m.units, func(u unit) bool { return u.text == "!=" && u.kind == mark })
+	if op < 1 || op+2 >= len(m.units) || !m.isValue(op-1) || !m.isValue(op+1) {
+		return ""
+	}
+	path := strings.TrimLeft(m.text[m.units[op+1].end:], " ")
+	if end := strings.Index(path, " ("); end >= 0 {
+		path = path[:end]
+	}
+	if strings.Count(path, "/") < 2 || len(path) > maxThing || !isLetter(path[0]) || elsewhereName(path[strings.LastIndexByte(path, '/'):]) {
+		return ""
+	}
+	return path
+}
+
 // isReplay reports whether two values come from a recording and from its replay, and returns the name of the replay's value. An error
 // about determinism has such values.
 func (m *message) isReplay(t trigger, values []tracediff.ClaimedValue) (by string, ok bool) {

@@ -9,6 +9,7 @@ import (
 type lead struct {
 	size    int
 	program bool   // times, levels, modules or places in source code are there: a program wrote the line
+	place   bool   // a place in source code is there
 	chat    bool   // the name of a speaker is there
 	level   bool   // a word for how grave the message is, is there
 	json    bool   // the line is an object of JSON, or has one of its members
@@ -57,7 +58,7 @@ func (l *lead) next(rest string, values bool) int {
 	low := strings.ToLower(bare)
 	switch {
 	case isPlace(bare):
-		l.program = true
+		l.program, l.place = true, true
 		return len(first)
 	case levels.has(strings.ToLower(first[:max(0, strings.IndexByte(first, '['))])): // ERROR[10-20|15:46:24.495]
 		l.program, l.level = true, true

@@ -160,7 +160,7 @@ func (m *message) blockAbove() {
 	}
 	for i, line := range slices.Backward(m.before) {
 		l := parse(line, true)
-		if near := len(m.before) - i; m.lead.program && l.lead.program && near < 3 && l.ofBlock() {
+		if near := len(m.before) - i; m.lead.program && l.lead.program && near < 3 && (l.failedBlock() || l.ofBlock()) {
 			m.above = &l.ticks[len(l.ticks)-1]
 			return
 		}
@@ -187,6 +187,18 @@ func (m *message) blockAbove() {
 func (m *message) ofBlock() bool {
 	n := len(m.ticks)
 	return n > 0 && m.chained() && oneOf(m.ticks[n-1].word, blockWords) && !m.ticks[n-1].weak && m.wordAt("last|previous|parent|next") < 0
+}
+
+// failedBlock takes the number with a sign behind a word for a block, as a line about its checks has: block check failed for #4698.
+func (m *message) failedBlock() bool {
+	k := m.wordAt(blockWords)
+	for i := k + 1; k >= 0 && i+1 < len(m.units); i++ {
+		if m.units[i].text == "#" && m.units[i+1].kind == number && len(m.units[i+1].text) <= maxTick {
+			m.tickAfter(i, m.units[k].text)
+			return true
+		}
+	}
+	return false
 }
 
 // fields counts pairs such as tick=4410, which programs write and people do not.
@@ -230,6 +242,11 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 			s.tick, s.tickWord = m.tickNear(t, whole)
 		}
 	}
+	listed := ""
+	if s.of == "" && s.tickWord == "" {
+		listed = m.partBehind()
+		s.of = listed
+	}
 	heading := len(s.values) > 0 && s.of == "" && t.to == len(m.units)-1 && m.isHeading(t.from)
 	if heading {
 		s.of = strings.TrimSpace(m.text[:m.units[t.from].start])
@@ -259,7 +276,7 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 		s.by = ownerAbove(m.before)
 	}
 	s.quoted = m.lead.chat && (n == 0 || len(s.values) == 0) || !m.lead.program && (prose > 0 || len(s.values) == 0)
-	if heading && s.tickWord == "" && !t.strong {
+	if heading && s.tickWord == "" && !t.strong || listed != "" {
 		s.quoted = true
 	} else if !m.counts(s, t, prose) {
 		return nil, 0
@@ -371,6 +388,9 @@ func (m *message) follow(s *statement, t trigger, next []string, parts *[]string
 		l := parse(line, true)
 		if len(l.units) == 0 && (i == 0 || short && i == 1) {
 			continue
+		}
+		if l.partBehind() != "" || l.lead.place && !m.lead.place {
+			break // another message
 		}
 		if l.isFrame() || columns.row(l) {
 			taken = max(taken, i+1)

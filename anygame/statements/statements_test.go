@@ -285,6 +285,11 @@ func TestSaid(t *testing.T) {
 		{"desync at tick 30 488 260: local 52880fb4 remote 92e5e579", "1 tick 30488260 local=52880fb4 remote=92e5e579 by local"},
 		{"desync at tick 30, 488 units: local 52880fb4 remote 92e5e579", "1 tick 30 local=52880fb4 remote=92e5e579 by local"},
 		{"desync at tick 30.488: local 52880fb4 remote 92e5e579", "1 local=52880fb4 remote=92e5e579 by local"},
+		{"> Checksum Error <<\n\n1. CHECKSUM ERROR: 41 != 160 ram/:mainboard/0/0a7e0000-0a7fffff (index: 7)\n2. CHECKSUM ERROR: 5 != 6 timer/beep/0/m_start (index: 8)",
+			"3 ram/:mainboard/0/0a7e0000-0a7fffff: one side=41 the other side=160 ~; 4 timer/beep/0/m_start: one side=5 the other side=6 ~"},
+		{"# Clients desync\n\n  1.105 Info Session.cpp:94: updateTick(107) received peerID(1)\n  4.738 Info Session.cpp:94: updateTick(124) peer is out of sync", "4 tick 124"},
+		{"2019-02-03 13:37:23  Stage 2 block check failed for #4699 (0x30…81)\nError: Invalid(StateRoot(Mismatch { expected: 0x" + ab + "01, found: 0x" + ab + "02 }))",
+			"2 block 4699 expected=0x" + ab + "01 actual=0x" + ab + "02"},
 		{"desync tick=77 expected_hash=12aa received_hash=12ab from=player_2", "1 tick 77 expected=12aa player_2=12ab !player_2"},
 	} {
 		if got := scanned(t, c.text); got != c.want {

@@ -339,7 +339,20 @@ func (m *message) isListed(i int) bool {
 // isValue reports whether a unit is a value that may be a sum.
 func (m *message) isValue(i int) bool {
 	u := m.units[i]
-	return (u.kind == number || u.kind == sum || u.kind == value) && !m.used[i] && !u.joined && !isNone(u.text)
+	return (u.kind == number || u.kind == sum || u.kind == value) && !m.used[i] && !u.joined && !isNone(u.text) && !m.isPart(i)
+}
+
+// isPart reports whether a value is a part of a longer name: of a range of numbers, an identifier with hyphens, or a path.
+func (m *message) isPart(i int) bool {
+	beside := func(sign, next int, signs string) bool {
+		if min(sign, next) < 0 || max(sign, next) >= len(m.units) {
+			return false
+		}
+		first, last := m.units[min(i, next)], m.units[max(i, next)]
+		return oneOf(m.units[sign].text, signs) && last.start == first.end+1 && m.units[next].kind != mark
+	}
+	number := func(k int) bool { return k >= 0 && k < len(m.units) && m.units[k].kind != word }
+	return number(i+2) && beside(i+1, i+2, "-") || number(i-2) && beside(i-1, i-2, "-") || beside(i-1, i-2, "/")
 }
 
 // isTickAgain reports whether a long number is a tick of the message, which has it twice.
@@ -351,7 +364,7 @@ func (m *message) isTickAgain(i int) bool {
 // isCount reports whether a number counts what follows it.
 func (m *message) isCount(i, to int) bool {
 	u := m.units[i]
-	if u.kind != number || i+1 >= to {
+	if u.kind != number || i+1 >= to || i > 0 && oneOf(m.units[i-1].text, "!=|!==") {
 		return false
 	}
 	n := m.units[i+1]
@@ -531,10 +544,21 @@ func (m *message) operator(from, to int) string {
 			if m.units[i].text == "instead" && m.units[end-1].text != "of" {
 				return "instead"
 			}
+			if oneOf(m.units[i].text, beside) && m.passes(i, to) {
+				return ""
+			}
 			return m.units[end-1].text
 		}
 	}
 	return ""
+}
+
+// beside are operators that have one of their values directly beside them.
+const beside = "!=|!==|<>|==|vs|versus"
+
+// passes reports whether another value is between an operator and a value behind it: 55 != 190 at 0/007e0000.
+func (m *message) passes(op, to int) bool {
+	return slices.ContainsFunc(m.units[op+1:to], func(u unit) bool { return u.kind != word && u.kind != mark })
 }
 
 // accused returns the peers that a message names, by number or by name.
