@@ -282,13 +282,19 @@ func (g *gatherer) byTraces() (*bisect.Result, error) {
 	}
 	g.conclude(r, traces)
 	compared := slices.ContainsFunc(results, func(t *tracediff.Result) bool { return len(t.Traces) > 1 })
-	if !compared && !r.Diverged() && !r.Incomplete() {
+	if !compared && !stated(results) && !r.Diverged() && !r.Incomplete() {
 		r.Lost = append(r.Lost, "checksums of two peers: without these nothing shows whether a claim is right")
 	}
 	if n := len(traces.Copies); n > 0 {
 		r.Notes = append(r.Notes, "left out, since others show the same: "+prose.Count(n, "file", "files"))
 	}
 	return r, nil
+}
+
+// stated reports whether a claim has values of two peers.
+func stated(results []*tracediff.Result) bool {
+	hasTwo := func(c tracediff.JudgedClaim) bool { return len(c.Values) > 1 }
+	return slices.ContainsFunc(results, func(t *tracediff.Result) bool { return slices.ContainsFunc(t.Claims, hasTwo) })
 }
 
 // left returns the peers who left states or an order log.

@@ -46,12 +46,12 @@ var artifacts = map[verdict.Artifact]artifact{
 	verdict.OtherSimulator:  {need: "a simulator that replays the orders: the one that was given cannot"},
 	verdict.SimulatorTrace:  {need: "a replay (--sim) and the trace of a peer that is wrong"},
 	verdict.MorePeers:       {need: "states of more peers or hashes of them"},
-	verdict.PeerFiles:       {need: "the files of another player"},
-	verdict.PlayersFiles:    {need: "the files of two players of that match"},
+	verdict.PeerFiles:       {need: "the files of another peer"},
+	verdict.PlayersFiles:    {need: "the files of two peers of that match"},
 	verdict.LoadedStates:    {need: "both states as text"},
 	verdict.SecondTest:      {need: "the same test of the same inputs again"},
 	verdict.SameBuildReplay: {need: "a replay by the same build on the machine that recorded it"},
-	verdict.OtherPeer:       {"the files of two players of one match", "the same files as the others", aState},
+	verdict.OtherPeer:       {"the files of two peers of one match", "the same files as the others", aState},
 }
 
 // Need names what would close a step.

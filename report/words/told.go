@@ -33,11 +33,11 @@ func told(c *verdict.Conclusion) []string {
 		if text := mutual(w); text != "" {
 			out = append(out, text)
 		}
-		text := "Nothing else here shows when they diverged, or what differs"
+		text := "Nothing else here shows "
 		if len(out) > 1 {
-			text = "Nothing else shows when they diverged, or what differs"
+			text = "Nothing else shows "
 		}
-		return append(out, text+": "+wanted(c)+".")
+		return append(out, text+unknown(w)+": "+wanted(c)+".")
 	}
 	if w.Kind == verdict.WordData {
 		return []string{dataTold(w), "That is no divergence of a game: the machines need the same version, maps and mods first."}
@@ -47,13 +47,26 @@ func told(c *verdict.Conclusion) []string {
 	if w.Claim.Told {
 		return []string{
 			"A person writes: " + prose.Quote(w.Claim.Text) + ".",
-			"No checksums of two peers, no state and no message of a game was found in the text, and " + wanted(c) + ".",
+			"Nothing in the text was understood as values of two peers, a state or a message of a game, and " + wanted(c) + ".",
 		}
 	}
 	if len(w.Claim.Values) > 1 {
 		return []string{said(w), "Nothing confirms these values yet: no state and no log was compared, and " + wanted(c) + "."}
 	}
 	return []string{said(w), "Nothing confirms it yet: no state and no checksum was compared, and " + wanted(c) + "."}
+}
+
+// unknown names what a message with two checksums does not show. It may show when they differ, and a value that differs.
+func unknown(w *verdict.Word) string {
+	when, what := "when they diverged", "what differs"
+	if w.At != nil {
+		when = "since when"
+	}
+	isNamed := func(v tracediff.ClaimedValue) bool { return strings.Contains(strings.TrimSpace(v.Value), " ") }
+	if w.Claim.Of != "" || slices.ContainsFunc(w.Claim.Values, isNamed) {
+		what = "what else differs"
+	}
+	return when + ", or " + what
 }
 
 // speaker names the game.
@@ -225,13 +238,13 @@ func wanted(c *verdict.Conclusion) string {
 	absent := c.Word.Absent()
 	switch {
 	case c.Word.Claim.Told:
-		return "the files of two players of that match would show more"
+		return "the files of two peers of that match would show more"
 	case len(absent) > 0:
 		return fmt.Sprintf("the files of %s would show more", upTo(absent, maxTold))
 	case len(c.Word.Logs) > 1:
 		return "states or hashes of both would show more"
 	}
-	return "the files of another player would show more"
+	return "the files of another peer would show more"
 }
 
 // selfTest reports that a self-test failed.
@@ -350,6 +363,10 @@ func tellPreflight(c *verdict.Conclusion) string {
 	switch {
 	case c.Word.Claim.Told:
 		return "a text that a person wrote"
+	case c.Word.Kind == verdict.WordQuoted && all == 1:
+		return "a text that may quote a message"
+	case c.Word.Kind == verdict.WordQuoted && logs > 0:
+		return text + ", in a text that may quote a message"
 	case logs == 0:
 		return text + ", only mentioned: the owner of the log is not known"
 	case logs == all && all == 1:
@@ -394,9 +411,9 @@ func nextTold(c *verdict.Conclusion) []document.Step {
 		leaves = files(n.Files)
 	}
 	absent := c.Word.Absent()
-	of := "another player"
+	of := "another peer"
 	if c.Word.Claim.Told {
-		of = "two players"
+		of = "two peers"
 	}
 	if n := len(absent) - maxAsked; n > 0 {
 		of = fmt.Sprintf("%s and %d more, which the list of peers names,", strings.Join(absent[:maxAsked], ", "), n)

@@ -34,20 +34,20 @@ func TestTold(t *testing.T) {
 	}{
 		{"two checksums", false, tracediff.Claim{Peers: []string{"Bob"}, Values: two}, []string{
 			"Chess reports in a.log that the peers had diverged by move 7: a.log has 1a, Bob has 2b.",
-			"Nothing else here shows when they diverged, or what differs: the files of Bob would show more.",
+			"Nothing else here shows since when, or what differs: the files of Bob would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
 		{"by name", false, tracediff.Claim{By: "Al", Peers: []string{"Bob"}, Values: []tracediff.ClaimedValue{{Peer: "Al", Value: "1a"}, {Peer: "Bob", Value: "2b"}}}, []string{
 			"Chess reports on Al that the peers had diverged by move 7: Al has 1a, Bob has 2b.",
-			"Nothing else here shows when they diverged, or what differs: the files of Bob and Al would show more.",
+			"Nothing else here shows since when, or what differs: the files of Bob and Al would show more.",
 		}, "ask Bob and Al for these files of that match: demo, *.d"},
 		{"a server", true, tracediff.Claim{Peers: []string{"Bob"}, Values: []tracediff.ClaimedValue{{Peer: "Bob", Value: "1a"}, {Value: "2b"}}}, []string{
 			"Chess reports that the peers had diverged by move 7: Bob has 1a; it expected 2b.",
-			"Nothing else here shows when they diverged, or what differs: the files of Bob would show more.",
+			"Nothing else here shows since when, or what differs: the files of Bob would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
 		{"nobody named", false, tracediff.Claim{Values: []tracediff.ClaimedValue{{Value: "1a"}, {Value: "2b"}}}, []string{
 			"Chess reports in a.log that the peers had diverged by move 7: a.log has 1a, another peer has 2b.",
-			"Nothing else here shows when they diverged, or what differs: the files of another player would show more.",
-		}, "ask another player for these files of that match: demo, *.d"},
+			"Nothing else here shows since when, or what differs: the files of another peer would show more.",
+		}, "ask another peer for these files of that match: demo, *.d"},
 		{"words", false, tracediff.Claim{Text: "Bob desynced", Peers: []string{"Bob"}}, []string{
 			"Chess reports in a.log “Bob desynced”, in move 7; it accuses Bob.",
 			"Nothing confirms it yet: no state and no checksum was compared, and the files of Bob would show more.",
@@ -58,8 +58,8 @@ func TestTold(t *testing.T) {
 		}, "compare the version, the maps and the mods of both machines, or check the game's files on both"},
 		{"a long quotation", false, tracediff.Claim{Text: strings.Repeat("so it went on ", 40) + "1a 2b", Values: []tracediff.ClaimedValue{{Peer: "expected", Value: "1a"}, {Peer: "actual", Value: "2b"}}, Quoted: true}, []string{
 			"Quoted, perhaps by a person: “so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it went on so it…”, in move 7: 1a was expected, 2b was found.",
-			"Nothing confirms these values yet: no state and no log was compared, and the files of another player would show more.",
-		}, "ask another player for these files of that match: demo, *.d"},
+			"Nothing confirms these values yet: no state and no log was compared, and the files of another peer would show more.",
+		}, "ask another peer for these files of that match: demo, *.d"},
 		{"quoted data", false, tracediff.Claim{Text: "Map check failed", Quoted: true, Data: true}, []string{
 			"Quoted, perhaps by a person: “Map check failed”, in move 7.",
 			"That is about data before the game, and no divergence of one: the machines need the same version, maps and mods first.",
@@ -70,8 +70,8 @@ func TestTold(t *testing.T) {
 		}, "ask Bob for these files of that match: demo, *.d"},
 		{"a field", false, tracediff.Claim{Text: "gold out of sync", Of: "gold"}, []string{
 			"Chess reports in a.log “gold out of sync”, in move 7, about gold.",
-			"Nothing confirms it yet: no state and no checksum was compared, and the files of another player would show more.",
-		}, "ask another player for these files of that match: demo, *.d"},
+			"Nothing confirms it yet: no state and no checksum was compared, and the files of another peer would show more.",
+		}, "ask another peer for these files of that match: demo, *.d"},
 		{"a name with a full stop", false, tracediff.Claim{Text: "Co. desynced", Peers: []string{"Bob & Co."}}, []string{
 			"Chess reports in a.log “Co. desynced”, in move 7; it accuses “Bob & Co.”.",
 			"Nothing confirms it yet: no state and no checksum was compared, and the files of “Bob & Co.” would show more.",
