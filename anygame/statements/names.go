@@ -16,6 +16,13 @@ type named struct {
 func (m *message) findNames() {
 	m.findNumbered()
 	for i, u := range m.units {
+		if end := m.bracketed(i); end > 0 {
+			m.named = append(m.named, named{m.text[u.start:m.units[end-1].end], i, end})
+			for k := i; k < end; k++ {
+				m.used[k] = true
+			}
+			continue
+		}
 		if u.kind != word || !(peerNouns.has(u.text) || u.text == "p" && i+1 < len(m.units) && m.units[i+1].joined) {
 			continue
 		}
@@ -57,6 +64,23 @@ func (m *message) findNames() {
 			m.used[k] = true
 		}
 	}
+}
+
+// bracketed returns where the name of a replica with an address between brackets ends that begins at a unit, 0 if there is none:
+// replica [15:43:12290]: checksum 5f3a.
+func (m *message) bracketed(i int) int {
+	if w := m.units[i]; w.kind != word || w.joined || !oneOf(w.text, replicas) || i+3 >= len(m.units) || m.units[i+1].text != "[" {
+		return 0
+	}
+	for k := i + 2; k < min(len(m.units)-1, i+maxLabel); k++ {
+		switch u := m.units[k]; {
+		case u.text == "]" && k > i+2 && m.units[k+1].text == ":":
+			return k + 1
+		case u.kind == word || u.text == "]":
+			return 0
+		}
+	}
+	return 0
 }
 
 // findNumbered finds peers that two parts of a message or more begin with, under one word with a number each:

@@ -71,7 +71,7 @@ func readBlock(previous, first, rest []byte) (found []*statement, used int, dull
 			}
 			continue
 		}
-		for ok && m.excluded(t) {
+		for ok && m.keyed(t) == nil && m.excluded(t) {
 			t, ok = m.trigger(t.to)
 		}
 		if !ok {
@@ -228,6 +228,10 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 		m.blocked()
 	}
 	s.tick, s.tickWord = m.tickNear(t, whole)
+	if keyed := m.keyed(t); keyed != nil {
+		s.values = keyed
+		return s, 0
+	}
 	if s.values, s.by = m.values(whole.from, whole.to); len(s.values) > 0 {
 		s.of = cmp.Or(m.member, m.thing(), m.fieldAfter(t), m.ofSides)
 	} else if s.values, s.of = m.ofChanges(t); s.of == "" {
@@ -611,6 +615,9 @@ func (m *message) near(words class, from, to int) bool {
 func (m *message) sentence(t trigger) (from, to int) {
 	ends := func(i int) bool {
 		u := m.units[i]
+		if u.text == "." && i > 0 && oneOf(m.units[i-1].text, "vs|eg|ie|cf|no|approx|e.g|i.e") {
+			return false
+		}
 		return u.kind == mark && strings.Contains(".!?;", u.text) && (u.end == len(m.text) || m.text[u.end] == ' ')
 	}
 	from, to = t.from, t.to

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/desynctool/desynctool/internal/lazyregexp"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/textsearch"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -32,8 +35,11 @@ func Told(text []byte, name string) *tracediff.ClaimLog {
 	p.sentences()
 	if len(p.told) > 0 {
 		p.contrasts()
+		p.moments()
 	}
-	p.pairs()
+	if p.pairs(); len(p.found) == 0 && len(p.told) > 0 {
+		p.spread()
+	}
 	if log.Claims = p.found; len(p.found) == 0 {
 		of, others := p.apart()
 		log.Claims = slices.Concat(of, others)
@@ -90,7 +96,20 @@ func linked(text string) string {
 // postLine is a line of it, or a part of one.
 type postLine struct {
 	*message
-	at textsearch.Cursor
+	raw string
+	at  textsearch.Cursor
+}
+
+// Lines of at least wrapped bytes may end within a sentence. A paragraph has at most maxText bytes.
+const wrapped = 60
+
+// goesOn reports whether the sentence at the end of a line goes on at the beginning of the next: both have words alone.
+func (l *postLine) goesOn(next string) bool {
+	isOpen := strings.Count(l.raw, "(") > strings.Count(l.raw, ")")
+	if len(l.raw) < wrapped || len(l.raw)+len(next) > maxText || next == "" || !isSmall(next[0]) && !isOpen || l.lead.program || strings.ContainsAny(next, "={}|<>") {
+		return false
+	}
+	return strings.Count(l.raw, " ") >= maxLabel && strings.Count(next, " ") > 2 && !strings.ContainsAny(l.raw, "={}|<>") && !strings.Contains(".:!?;", l.raw[len(l.raw)-1:])
 }
 
 // split reads the lines.
@@ -98,7 +117,11 @@ func (p *post) split(text []byte) {
 	at := textsearch.Cursor{Line: 1}
 	for line := range bytes.Lines(text) {
 		for _, part := range plain(bytes.TrimRight([]byte(images.ReplaceAllString(string(line), "")), "\n")) {
-			p.lines = append(p.lines, postLine{parse(part, true), at})
+			if n := len(p.lines); n > 0 && p.lines[n-1].goesOn(part) {
+				p.lines[n-1] = postLine{parse(p.lines[n-1].raw+" "+part, true), p.lines[n-1].raw + " " + part, p.lines[n-1].at}
+				continue
+			}
+			p.lines = append(p.lines, postLine{parse(part, true), part, at})
 		}
 		at.Line++
 		at.Start += int64(len(line))
@@ -131,7 +154,7 @@ func (p *post) sentences() {
 			}
 			begin, end := l.sentence(t)
 			from = max(end, t.to)
-			if l.lead.program && l.excluded(t) || l.denied(t) {
+			if l.lead.program && !l.lead.level && l.excluded(t) || l.denied(t) {
 				continue
 			}
 			s := &statement{text: l.text[l.units[begin].start:l.units[end-1].end]}
@@ -164,6 +187,88 @@ func (p *post) contrasts() {
 	}
 }
 
+// moments takes sentences that name a tick, if none about a desync does.
+func (p *post) moments() {
+	if slices.ContainsFunc(p.told, func(c tracediff.Claim) bool { return c.HasTick }) {
+		return
+	}
+	for i := range p.lines {
+		l := &p.lines[i]
+		for _, t := range l.ticks {
+			if t.weak || l.lead.program || oneOf(t.word, "time|round|step") {
+				continue
+			}
+			begin, end := l.sentence(trigger{from: t.at, to: t.at + 1})
+			s := &statement{text: l.text[l.units[begin].start:l.units[end-1].end]}
+			if isOther := func(o tickAt) bool { return o.number != t.number && o.at >= begin && o.at < end }; slices.ContainsFunc(l.ticks, isOther) {
+				if s.values = l.ticksApart(begin, end); s.values != nil {
+					s.of = t.word
+					p.claim(&p.found, l, s)
+					break
+				}
+			}
+			p.claim(&p.told, l, s)
+			break
+		}
+	}
+}
+
+// ticksApart returns the ticks in which one thing happens on two sides: in A it begins at tick 40, whereas in B at tick 30.
+func (m *message) ticksApart(begin, end int) []tracediff.ClaimedValue {
+	against := slices.IndexFunc(m.units[begin:end], func(u unit) bool { return u.kind == word && oneOf(u.text, opposing) }) + begin
+	var of []stated
+	for _, t := range m.ticks {
+		if t.weak || t.at < begin || t.at >= end {
+			continue
+		}
+		from := begin
+		if t.at > against {
+			from = against
+		}
+		v := stated{peer: m.placeIn(from, t.at), text: strconv.FormatUint(t.number, 10), noun: t.word}
+		if v.peer == "" {
+			return nil
+		}
+		of = append(of, v)
+	}
+	if against < begin || len(of) != 2 || of[0].noun != of[1].noun || of[0].peer == of[1].peer || of[0].text == of[1].text {
+		return nil
+	}
+	return claimed(of)
+}
+
+// placeIn returns the name of a program or a machine behind the first "in" or "on" between two units: in dsda-doom.
+func (m *message) placeIn(from, to int) string {
+	for k := from; k+1 < to; k++ {
+		if m.units[k].kind != word || !oneOf(m.units[k].text, "in|on|with|under") {
+			continue
+		}
+		name := strings.TrimRight(firstWord(m.text[m.units[k].end:]), ",:;")
+		if low := strings.ToLower(name); len(name) < 2 || len(name) > maxThing || prosaic.has(low) || oneOf(low, "the|this|that|a|an|it") {
+			return ""
+		}
+		return name
+	}
+	return ""
+}
+
+// weight ranks a sentence: those with a tick come first, then those of programs, those with a number, and the others.
+func weight(c tracediff.Claim) int {
+	isLong := func(u unit) bool {
+		isTime := u.kind == other && isDigit(u.text[0]) && strings.Contains(u.text, ":")
+		return (u.kind == sum || u.kind == number || isTime) && len(u.text) > 2
+	}
+	switch {
+	case c.HasTick:
+		return 0
+	case !c.Told:
+		return 1
+	case slices.ContainsFunc(split(c.Text), isLong):
+		return 2
+	}
+	return 3
+}
+
 // apart returns the sentences that compare two sides, and the others.
 func (p *post) apart() (of, others []tracediff.Claim) {
 	for _, c := range p.told {
@@ -173,6 +278,7 @@ func (p *post) apart() (of, others []tracediff.Claim) {
 			others = append(others, c)
 		}
 	}
+	lists.SortStable(others, func(a, b tracediff.Claim) int { return weight(a) - weight(b) })
 	return of, others
 }
 
@@ -209,6 +315,10 @@ func (m *message) talk(from int) (trigger, bool) {
 			break
 		} else if u.kind == word && !u.joined && slices.ContainsFunc(spoken, begins) {
 			return trigger{i, i + 1, true, true}, true
+		} else if end := m.asserts(i); end > 0 {
+			return trigger{i, end, true, true}, true
+		} else if end := m.longest(phrased(), i); end > 0 && !m.has(stored|elsewhere) {
+			return trigger{i, end, true, true}, true
 		}
 	}
 	return t, ok
@@ -221,6 +331,26 @@ func (m *message) denied(t trigger) bool {
 
 // spoken are beginnings of words that are about a desync wherever a person uses them.
 var spoken = []string{"desync", "unsync", "determinis", "nondetermin", "indetermin"}
+
+// phrased are phrases that are about a desync in the text of a person.
+var phrased = sync.OnceValue(func() phrases {
+	return read("moved|moves|moving wrongly", "unmatched|mismatched|mismatching checksum|checksums|hash|hashes", "checksum|checksums issue|issues|problem|problems",
+		"rollback should have fired|triggered|happened")
+})
+
+// asserts returns where a phrase for a failed assertion about a tick ends that begins at a unit, 0 if there is none: Assertion
+// failed: i.frame == next_frame.
+func (m *message) asserts(i int) int {
+	if i+1 == len(m.units) || !oneOf(m.units[i].text, "assert|assertion") || m.units[i+1].text != "failed" {
+		return 0
+	}
+	for _, u := range m.units[i+2:] {
+		if name := u.text[strings.LastIndexByte(u.text, '.')+1:]; u.kind != mark && tickWords()[name] != "" && oneOf(tickWords()[name], "frame|tick|turn") {
+			return i + 2
+		}
+	}
+	return 0
+}
 
 // pairs finds values of two sides: on one line, or on two lines of one shape.
 func (p *post) pairs() {
@@ -294,14 +424,56 @@ func (m *message) loose() *statement {
 		return nil
 	}
 	versus := m.wordAt("vs|versus") >= 0
-	sides := outcomes.has(values[0].Peer) && outcomes.has(values[1].Peer) || tracediff.IsSide(values[0].Peer) && (versus || areSums(values, false))
+	a, b := values[0].Peer, values[1].Peer
+	_, isContrast := m.differs()
+	judged := outcomes.has(a) && (outcomes.has(b) || areSums(values, false)) || outcomes.has(b) && areSums(values, false)
+	sides := judged || tracediff.IsSide(a) && (versus || areSums(values, false)) || roles.has(a) && roles.has(b) && isContrast
 	if !sides {
 		return nil
 	}
-	s := &statement{text: m.text, values: values, by: by, of: cmp.Or(m.thing(), m.subjectBefore(values[0].Value))}
+	s := &statement{text: m.around(values), values: values, by: by, of: cmp.Or(m.thing(), m.subjectBefore(values[0].Value))}
 	s.tick, s.tickWord = m.tickNear(trigger{to: len(m.units)}, trigger{to: len(m.units)})
 	return s
 }
+
+// differs finds the first phrase by which two things differ, with or without a word for a checksum.
+func (m *message) differs() (trigger, bool) {
+	for i := range m.units {
+		if end := m.longest(known().weak, i); end > 0 && m.units[i].kind == word && !oneOf(m.units[i].text, "expected|expecting|should") {
+			return trigger{from: i, to: end}, true
+		}
+	}
+	return trigger{}, false
+}
+
+// around returns the sentences that have values.
+func (m *message) around(values []tracediff.ClaimedValue) string {
+	from, to := len(m.units), 0
+	for i, u := range m.units {
+		isValue := func(v tracediff.ClaimedValue) bool { return v.Value == u.text }
+		if slices.ContainsFunc(values, isValue) {
+			begin, end := m.sentence(trigger{from: i, to: i + 1})
+			from, to = min(from, begin), max(to, end)
+		}
+	}
+	if from >= to || m.lead.program {
+		return m.text
+	}
+	if t, ok := m.differs(); ok { // the sentence before may name what does not match
+		begin, end := m.sentence(t)
+		from, to = min(from, begin), max(to, end)
+	}
+	text := m.text[m.units[from].start:m.units[to-1].end]
+	if at := strings.Index(text, values[0].Value); len(text) > maxAround && at > maxAround/2 { // a clause of it
+		if clause := strings.LastIndexAny(text[:at-maxAround/4], ",;:—"); clause > 0 {
+			text = strings.TrimLeft(text[clause:], ",;: —")
+		}
+	}
+	return text
+}
+
+// maxAround is how many bytes of sentences around values are kept whole.
+const maxAround = 200
 
 // subjectBefore returns the name of the values of a message: the word before one for a mismatch, or the identifier before
 // the first value: ticks mismatch; vel.x bit patterns be29dcf0.

@@ -32,8 +32,8 @@ func told(text string) string {
 func TestTold(t *testing.T) {
 	for text, want := range map[string]string{
 		// Sentences.
-		"# City desyncs early\n\nWe play with three mods.\nThe game began in turn 80, and the desync came in turn 93 (I saw it first).\n": "City desyncs early; " +
-			"The game began in turn 80, and the desync came in turn 93 (I saw it first). (turn 93)",
+		"# City desyncs early\n\nWe play with three mods.\nThe game began in turn 80, and the desync came in turn 93 (I saw it first).\n": "" +
+			"The game began in turn 80, and the desync came in turn 93 (I saw it first). (turn 93); City desyncs early",
 		"Why is my physics not deterministic? It worked on Monday.": "Why is my physics not deterministic?",
 		"# Desync of position\nMy client thought that I had passed the line, while the server thought that I had missed it.\n![oos](https://x.org/desync.png)": "" +
 			"My client thought that I had passed the line, while the server thought that I had missed it.; Desync of position",

@@ -98,6 +98,33 @@ func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string)
 	return out, by
 }
 
+// keyed returns the two long sums under short names that a message of a program ends with, right behind a phrase: checksum mismatch:
+// e = 5f3a91c7…, v = 77e01f3b…
+func (m *message) keyed(t trigger) []tracediff.ClaimedValue {
+	rest := m.units[t.to:]
+	if !m.lead.level || !t.noun || len(rest) < 8 || rest[0].text != ":" || rest[4].text != "," || slices.ContainsFunc(rest[8:], func(u unit) bool { return u.kind != mark }) {
+		return nil
+	}
+	var list []stated
+	for _, of := range [][]unit{rest[1:4], rest[5:8]} {
+		if of[0].kind != word || !oneOf(of[1].text, ":|=") || of[2].kind != sum || len(of[2].text) < minKeyed {
+			return nil
+		}
+		list = append(list, stated{name: of[0].text, text: of[2].text})
+	}
+	a, b := &list[0], &list[1]
+	if a.name == b.name || sameStart(a.text, b.text) {
+		return nil
+	}
+	if a.peer, b.peer = called(a.name), called(b.name); !(roles|outcomes).has(a.name) || !(roles|outcomes).has(b.name) { // short names of variables
+		a.peer, b.peer = tracediff.OneSide, tracediff.OtherSide
+	}
+	return claimed(list)
+}
+
+// minKeyed is how many digits each of them has at least.
+const minKeyed = 16
+
 // inTurn returns two sums of one kind that follow each other after a word for one: failed to match hash 5f3a91c7 77e01f3b.
 func (m *message) inTurn(list []stated) []tracediff.ClaimedValue {
 	var found []tracediff.ClaimedValue
@@ -399,6 +426,9 @@ func (m *message) label(i, from, to int) stated {
 				k--
 			}
 			continue
+		}
+		if p.kind == number && m.used[k] && k > stop+1 && tickWords()[m.units[k-1].text] != "" && outcomes.has(m.units[k-2].text) {
+			continue // the correct frame 15120 checksum
 		}
 		if p.kind != mark && p.kind != word || oneOf(p.text, "and|but|vs|versus|not|doesn't|or") ||
 			p.kind == mark && !strings.Contains(`:=(["'-#=>/`, p.text) {

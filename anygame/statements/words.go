@@ -42,8 +42,8 @@ const (
 	entities                      // words before the name of an entity that differs
 )
 
-// lists are the words of each class.
-var lists = [...]struct {
+// vocabularies are the words of each class.
+var vocabularies = [...]struct {
 	class class
 	words string
 }{
@@ -130,7 +130,7 @@ var lists = [...]struct {
 // lexicon has the classes of each word.
 var lexicon = sync.OnceValue(func() map[string]class {
 	all := map[string]class{}
-	for _, l := range lists {
+	for _, l := range vocabularies {
 		for _, w := range strings.Fields(l.words) {
 			all[w] |= l.class
 		}

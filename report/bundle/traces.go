@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
@@ -247,10 +248,27 @@ func (s *Session) readTrace(f *File, opts tracediff.ReadOptions) *opened {
 	}
 	o.foreign, o.err = tracediff.OpenForeign(s.tree, f.Path, format, opts)
 	o.foreign = s.ofReplay(f, s.ofOne(f, s.names.traces(o.foreign)))
+	if len(o.foreign) == 1 && (o.claims == nil || len(o.claims.Claims) == 0) && slices.Contains(documents, strings.ToLower(f.ext())) {
+		o.claims = s.besideLog(f, opts)
+	}
 	if s.traced != nil && o.claims != nil && o.claims.Dialect.Arbiter {
 		o.claims = nil // a server's claim is not something that a peer computed
 	}
 	return o
+}
+
+// besideLog returns the claims with values of two peers in the text that a person wrote around one peer's log, nil if there are none.
+func (s *Session) besideLog(f *File, opts tracediff.ReadOptions) *tracediff.ClaimLog {
+	log, err := f.scan(s.tree, opts)
+	if err != nil || log == nil {
+		return nil
+	}
+	both := *log
+	both.Claims = lists.Where(log.Claims, func(c tracediff.Claim) bool { return len(c.Values) > 1 })
+	if len(both.Claims) == 0 {
+		return nil
+	}
+	return &both
 }
 
 // knowPlayers gives the columns of a table that are called player0, player1, …

@@ -3,6 +3,7 @@ package words
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -108,8 +109,8 @@ func said(w *verdict.Word) string {
 	isCut := func(g verdict.WordSum) bool {
 		return !strings.Contains(quote, strings.TrimSuffix(shownSum(g.Sum), "…"))
 	}
-	if len(w.Sums) == 2 && slices.ContainsFunc(w.Sums, isCut) {
-		text += ": " + sumTold(&w.Sums[0]) + ", " + sumTold(&w.Sums[1])
+	if n := len(w.Sums); n > 1 && n <= maxTold && slices.ContainsFunc(w.Sums, isCut) {
+		text += ": " + strings.Join(lists.Map(w.Sums, func(g verdict.WordSum) string { return sumTold(&g) }), ", ")
 	}
 	if of := w.Claim.Of; of != "" && len(w.Claim.Values) == 0 {
 		text += ", about " + of
@@ -363,10 +364,10 @@ func tellPreflight(c *verdict.Conclusion) string {
 	switch {
 	case c.Word.Claim.Told:
 		return "a text that a person wrote"
-	case c.Word.Kind == verdict.WordQuoted && all == 1:
-		return "a text that may quote a message"
 	case c.Word.Kind == verdict.WordQuoted && logs > 0:
-		return text + ", in a text that may quote a message"
+		return named(c, "a text that may quote a message")
+	case isPost(c.Word):
+		return named(c, "a text with messages")
 	case logs == 0:
 		return text + ", only mentioned: the owner of the log is not known"
 	case logs == all && all == 1:
@@ -375,6 +376,19 @@ func tellPreflight(c *verdict.Conclusion) string {
 		return text + ", each with a log"
 	}
 	return fmt.Sprintf("%s, %d of them with a log", text, logs)
+}
+
+// named counts the peers that a text names.
+func named(c *verdict.Conclusion, text string) string {
+	if n := len(lists.Where(c.Peers, func(p document.TriagedPeer) bool { return p.Mentioned || p.Group > 0 })); n > 1 {
+		return prose.Count(n, "peer", "peers") + ", in " + text
+	}
+	return text
+}
+
+// isPost reports whether messages are from one text for people, not from a log.
+func isPost(w *verdict.Word) bool {
+	return len(w.Logs) == 1 && w.Logs[0].By == verdict.OwnerByPath && slices.Contains([]string{".md", ".markdown", ".html"}, strings.ToLower(filepath.Ext(w.Logs[0].File)))
 }
 
 // nextTold returns which files to ask for, and which peers, by name.
