@@ -42,6 +42,9 @@ type block struct {
 func (p *peeler) blocks() {
 	var found, states []block
 	for _, b := range split(p.text) {
+		if b.set && b.tick == "" {
+			b.tick = p.tickOf(b.text)
+		}
 		if columns := b.columns(); b.set && p.known.State != nil && len(columns) > 0 {
 			for _, c := range columns {
 				states = p.state(states, c)
@@ -69,6 +72,25 @@ func (p *peeler) blocks() {
 		p.files = append(p.files, File{Text: found[0].text})
 	}
 }
+
+// tickOf returns the number that the first line of a block ends with, if the text around the blocks calls it a tick: "frozen: 4187"
+// of a block, "at slot 4187" in a sentence. It is empty if there is none.
+func (p *peeler) tickOf(block []byte) string {
+	first, _, _ := bytes.Cut(block, []byte{'\n'})
+	m := lastNumber.FindSubmatch(first)
+	if m == nil {
+		return ""
+	}
+	for _, called := range tickCalled.FindAllStringSubmatch(string(p.text[:min(len(p.text), PostLen)]), maxCalled) {
+		if called[1] == string(m[1]) {
+			return string(m[1])
+		}
+	}
+	return ""
+}
+
+// maxCalled is how many ticks of a text are looked at.
+const maxCalled = 1 << 10
 
 // state adds a block to others if it is a state.
 func (p *peeler) state(list []block, b block) []block {
@@ -325,6 +347,12 @@ var tickLine = lazyregexp.New(`(?im)^(?:tick|frame|turn|step):`)
 
 // tickNamed finds the tick that a label names.
 var tickNamed = lazyregexp.New(`(?i)[,;]?\s*\b(?:(?:at|in|of|on|for)\s+)?(?:tick|frame|turn|step)\s*[#=:]?\s*(\d{1,18})\b`)
+
+// lastNumber finds the number that a line ends with, tickCalled those that a text calls ticks.
+var (
+	lastNumber = lazyregexp.New(`[:=]\s*(\d{2,18})\s*$`)
+	tickCalled = lazyregexp.New(`(?i)\b(?:at|in|of|on|for|after)\s+(?:tick|frame|turn|step|slot|block|height)\s*[#=:]?\s*(\d{2,18})\b`)
+)
 
 // named returns the name of a machine in a label, "Client (Tom)" of "**Client log (Tom), tick 512:**", and the tick.
 func named(label []byte) (name, tick string) {
