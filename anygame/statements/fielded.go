@@ -164,10 +164,10 @@ func (m *message) partBehind() string {
 		return ""
 	}
 	path := strings.TrimLeft(m.text[m.units[op+1].end:], " ")
-	if end := strings.Index(path, " ("); end >= 0 {
+	if end := strings.LastIndex(path, " ("); end > 0 && strings.HasSuffix(path, ")") {
 		path = path[:end]
 	}
-	if strings.Count(path, "/") < 2 || len(path) > maxThing || !isLetter(path[0]) || elsewhereName(path[strings.LastIndexByte(path, '/'):]) {
+	if strings.Count(path, "/") < 2 || strings.Count(path, " ") > 2 || len(path) > maxThing || !isLetter(path[0]) || elsewhereName(path[strings.LastIndexByte(path, '/'):]) {
 		return ""
 	}
 	return path

@@ -211,7 +211,7 @@ func (p *post) possessed() (out []owned) {
 				continue
 			}
 			if owner := l.possessor(k); owner != "" {
-				out = append(out, owned{owner, noun.text, v.text, i, ""})
+				out = append(out, owned{owner, " sum", v.text, i, ""})
 			}
 		}
 	}

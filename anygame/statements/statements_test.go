@@ -290,6 +290,13 @@ func TestSaid(t *testing.T) {
 		{"# Clients desync\n\n  1.105 Info Session.cpp:94: updateTick(107) received peerID(1)\n  4.738 Info Session.cpp:94: updateTick(124) peer is out of sync", "4 tick 124"},
 		{"2019-02-03 13:37:23  Stage 2 block check failed for #4699 (0x30…81)\nError: Invalid(StateRoot(Mismatch { expected: 0x" + ab + "01, found: 0x" + ab + "02 }))",
 			"2 block 4699 expected=0x" + ab + "01 actual=0x" + ab + "02"},
+		{"F160401 14:17:37.97 store/check.go:16  copy: range=24 [/Sys/\"up-\x8b\"-/Sys/\"up-\x8c\"), checksum mismatch: e = " + ab + "01, v = " + ab[:20],
+			""},
+		{"F160401 14:17:37.97 store/check.go:16  copy: range=24 [/Sys/\"up-\x8b\"-/Sys/\"up-\x8c\"), checksum mismatch: e = " + ab + "01, v = 77e0" + ab,
+			"1 one side=" + ab + "01 the other side=77e0" + ab},
+		{"Major checksum mismatch: replica [15:43:120]: checksum 1, replica [15:44:121]: checksum 2", "1 replica [15:43:120]=1 replica [15:44:121]=2"},
+		{"The correct frame 120 checksum is 508030672FFBD971, but client B desynced: its checksum for frame 120 on client B is 875164D47C219510.",
+			"1 frame 120 expected=508030672FFBD971 B=875164D47C219510 !B"},
 		{"desync tick=77 expected_hash=12aa received_hash=12ab from=player_2", "1 tick 77 expected=12aa player_2=12ab !player_2"},
 	} {
 		if got := scanned(t, c.text); got != c.want {

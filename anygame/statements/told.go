@@ -202,7 +202,7 @@ func (p *post) moments() {
 			s := &statement{text: l.text[l.units[begin].start:l.units[end-1].end]}
 			if isOther := func(o tickAt) bool { return o.number != t.number && o.at >= begin && o.at < end }; slices.ContainsFunc(l.ticks, isOther) {
 				if s.values = l.ticksApart(begin, end); s.values != nil {
-					s.of = t.word
+					s.of = l.token(t.at)
 					p.claim(&p.found, l, s)
 					break
 				}
@@ -215,7 +215,11 @@ func (p *post) moments() {
 
 // ticksApart returns the ticks in which one thing happens on two sides: in A it begins at tick 40, whereas in B at tick 30.
 func (m *message) ticksApart(begin, end int) []tracediff.ClaimedValue {
-	against := slices.IndexFunc(m.units[begin:end], func(u unit) bool { return u.kind == word && oneOf(u.text, opposing) }) + begin
+	against := slices.IndexFunc(m.units[begin:end], func(u unit) bool { return u.kind == word && oneOf(u.text, opposing) })
+	if against < 0 {
+		return nil
+	}
+	against += begin
 	var of []stated
 	for _, t := range m.ticks {
 		if t.weak || t.at < begin || t.at >= end {
@@ -231,7 +235,7 @@ func (m *message) ticksApart(begin, end int) []tracediff.ClaimedValue {
 		}
 		of = append(of, v)
 	}
-	if against < begin || len(of) != 2 || of[0].noun != of[1].noun || of[0].peer == of[1].peer || of[0].text == of[1].text {
+	if len(of) != 2 || of[0].noun != of[1].noun || of[0].peer == of[1].peer || of[0].text == of[1].text {
 		return nil
 	}
 	return claimed(of)
@@ -459,7 +463,11 @@ func (m *message) around(values []tracediff.ClaimedValue) string {
 	if from >= to || m.lead.program {
 		return m.text
 	}
-	if t, ok := m.differs(); ok { // the sentence before may name what does not match
+	t, ok := m.trigger(0)
+	if !ok {
+		t, ok = m.differs()
+	}
+	if ok { // the sentence before may name what does not match
 		begin, end := m.sentence(t)
 		from, to = min(from, begin), max(to, end)
 	}

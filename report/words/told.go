@@ -109,11 +109,11 @@ func said(w *verdict.Word) string {
 	isCut := func(g verdict.WordSum) bool {
 		return !strings.Contains(quote, strings.TrimSuffix(shownSum(g.Sum), "…"))
 	}
+	if of := w.Claim.Of; of != "" {
+		text += ", about " + of
+	}
 	if n := len(w.Sums); n > 1 && n <= maxTold && slices.ContainsFunc(w.Sums, isCut) {
 		text += ": " + strings.Join(lists.Map(w.Sums, func(g verdict.WordSum) string { return sumTold(&g) }), ", ")
-	}
-	if of := w.Claim.Of; of != "" && len(w.Claim.Values) == 0 {
-		text += ", about " + of
 	}
 	if w.Claim.Reported && len(w.Accused) > 1 {
 		text += fmt.Sprintf("; %s report it at the same time", upTo(w.Accused, maxTold))

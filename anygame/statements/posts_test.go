@@ -1,0 +1,61 @@
+package statements
+
+import "testing"
+
+// TestPosts reads values that are on lines apart from each other, and texts that only look like these.
+func TestPosts(t *testing.T) {
+	const head = "# desync of replicas\n\n"
+	for text, want := range map[string]string{
+		// Lists of checksums below the names of their owners.
+		head + "```\nnode-1\n# crc *\n08aad524  head.img\n7f893752  disk-a.img\n\nnode-2\n08aad524  head.img\n202e8795  disk-a.img\n```": "values of disk-a.img node-1=7f893752 node-2=202e8795",
+		head + "node-1\n7f893752  disk-a.img\n7f893753  disk-a.img\nnode-2\n202e8795  disk-a.img":                                        "desync of replicas",
+		head + "first try\n7f893752  disk-a.img\nsecond try\n202e8795  disk-a.img":                                                       "desync of replicas",
+
+		// Lines that are equal except for who and what.
+		head + "> 0 [Note] Member 2(ada) begins vote on c0ffee01-89f1:41,b3743a02: no\n> 0 [Note] Member 1(bob) begins vote on c0ffee01-89f1:41,acab2faf: nein": "" +
+			"values ada=b3743a02 bob=acab2faf",
+		head + "Member 2(ada) begins vote on c0ffee01:41,b3743a02: no\nMember 1(bob) begins vote on c0ffee01:42,acab2faf: no": "desync of replicas",
+		head + "Player 1 has the session b3743a02\nPlayer 2 has the session acab2faf":                                         "desync of replicas",
+
+		// Labels with a sum each.
+		"# Not deterministic\nExpected SHA-256 from `frames.json`:\n\n`8429fedd427b63d9`\n\nActual SHA-256 on every run:\n\n`891a80fc...`": "" +
+			"values expected=8429fedd427b63d9 actual=891a80fc",
+		"# Not deterministic\nExpected hash: 8429fedd427b63d9\nActual hash: 8429fedd...":                                 "Expected hash: 8429fedd427b63d9; Not deterministic",
+		"# Not deterministic\nExpected hash: 8429fedd427b63d9\nActual hash: 991a80fc\n\nI downloaded the tarball again.": "Expected hash: 8429fedd427b63d9; Not deterministic",
+		"# Not deterministic\nExpected commit hash: 8429fedd427b63d9\nActual commit hash: 991a80fc":                      "Not deterministic",
+
+		// Sums of two people.
+		"We have an unmatched checksum\n\n> Your checksum d9f4 is fine.\n> But your friend's checksum aef6 is not.": "values one side=d9f4 friend=aef6",
+		"We have an unmatched checksum\n\nYour checksum d9f4 is fine.":                                              "We have an unmatched checksum",
+
+		// A sentence that sets two sides against each other.
+		head + "In wolf-port, the demo enters M9 at gametic 529, whereas in Rook it enters M9 at gametic 519.": "values of gametic wolf-port=529 Rook=519",
+		head + "In wolf-port it begins at gametic 529, and it ends at gametic 619.":                            "In wolf-port it begins at gametic 529, and it ends at gametic 619.; desync of replicas",
+		"# Game desyncs\n\"The points of client and server don't match. Client = 2, Server = 0":                "values client=2 server=0",
+		"# Game desyncs\nClient = 2, Server = 0":                                                               "Game desyncs",
+	} {
+		if got := told(text); got != want {
+			t.Errorf("%q:\n%s\nwant\n%s", text, got, want)
+		}
+	}
+}
+
+// TestPhrased reads words of people about a desync that no program writes of one.
+func TestPhrased(t *testing.T) {
+	for text, want := range map[string]string{
+		"# Everyone moves oddly\n[WARNING] Admin notify: Kim moved wrongly!":                                             "Admin notify: Kim moved wrongly!",
+		"# Assertion\nNet Assertion Failed: Assertion i.frame == _next_frame @ input.cpp:17":                             "Net Assertion Failed: Assertion i.frame == _next_frame @ input.cpp:17",
+		"Assertion failed: ptr != null":                                                                                  "",
+		"**Error**: nondeterministic workflow: missing replay decision for Done: (Result:[], EventId:34)":                "nondeterministic workflow: missing replay decision for Done: (Result:[], EventId:34)",
+		"rollback should have fired (predicted Rank missing vs Confirmed":                                                "rollback should have fired (predicted Rank missing vs Confirmed",
+		"# checksum issue in matches":                                                                                    "checksum issue in matches",
+		"# checksum issue of the installer":                                                                              "",
+		"# Recorded two desyncs during Red vs. Blue matches":                                                             "Recorded two desyncs during Red vs. Blue matches",
+		"# Multiplayer desync\nThe cycle was wrong - 2125 was really game cycle 10,626.":                                 "The cycle was wrong - 2125 was really game cycle 10,626.; Multiplayer desync",
+		"We had a desync when the long sentence of this line went on to the\nnext line, which is why it is shown whole.": "We had a desync when the long sentence of this line went on to the next line, which is why it is shown whole.",
+	} {
+		if got := told(text); got != want && got != "values" || got == "values" && want == "" {
+			t.Errorf("%q:\n%s\nwant\n%s", text, got, want)
+		}
+	}
+}
