@@ -106,7 +106,7 @@ const wrapped = 60
 // goesOn reports whether the sentence at the end of a line goes on at the beginning of the next: both have words alone.
 func (l *postLine) goesOn(next string) bool {
 	isOpen := strings.Count(l.raw, "(") > strings.Count(l.raw, ")")
-	if len(l.raw) < wrapped || len(l.raw)+len(next) > maxText || next == "" || !isSmall(next[0]) && !isOpen || l.lead.program || strings.ContainsAny(next, "={}|<>") {
+	if len(l.raw) < wrapped || len(l.raw)+len(next) > maxText || !isOpen && !isPlain(firstWord(next)) || l.lead.program || strings.ContainsAny(next, "={}|<>") {
 		return false
 	}
 	return strings.Count(l.raw, " ") >= maxLabel && strings.Count(next, " ") > 2 && !strings.ContainsAny(l.raw, "={}|<>") && !strings.Contains(".:!?;", l.raw[len(l.raw)-1:])
@@ -185,6 +185,12 @@ func (p *post) contrasts() {
 			}
 		}
 	}
+}
+
+// isPlain reports whether a word begins small and has letters alone, but for the marks of a sentence behind it.
+func isPlain(w string) bool {
+	w = strings.TrimRight(w, ".,)'\"")
+	return w != "" && isSmall(w[0]) && !strings.ContainsFunc(w, func(r rune) bool { return r < 'A' && r != '-' && r != '\'' || r > 'Z' && r < 'a' })
 }
 
 // moments takes sentences that name a tick, if none about a desync does.
