@@ -294,6 +294,7 @@ func TestSaid(t *testing.T) {
 			""},
 		{"F160401 14:17:37.97 store/check.go:16  copy: range=24 [/Sys/\"up-\x8b\"-/Sys/\"up-\x8c\"), checksum mismatch: e = " + ab + "01, v = 77e0" + ab,
 			"1 one side=" + ab + "01 the other side=77e0" + ab},
+		{"checksum mismatch at tick 7: 41 != 12:04:11.5 5f3a91c7", ""},
 		{"Major checksum mismatch: replica [15:43:120]: checksum 1, replica [15:44:121]: checksum 2", "1 replica [15:43:120]=1 replica [15:44:121]=2"},
 		{"The correct frame 120 checksum is 508030672FFBD971, but client B desynced: its checksum for frame 120 on client B is 875164D47C219510.",
 			"1 frame 120 expected=508030672FFBD971 B=875164D47C219510 !B"},

@@ -116,7 +116,7 @@ func (m *message) keyed(t trigger) []tracediff.ClaimedValue {
 	if a.name == b.name || sameStart(a.text, b.text) {
 		return nil
 	}
-	if a.peer, b.peer = called(a.name), called(b.name); !(roles|outcomes).has(a.name) || !(roles|outcomes).has(b.name) { // short names of variables
+	if a.peer, b.peer = called(a.name), called(b.name); !(roles | outcomes).has(a.name) || !(roles | outcomes).has(b.name) { // short names of variables
 		a.peer, b.peer = tracediff.OneSide, tracediff.OtherSide
 	}
 	return claimed(list)

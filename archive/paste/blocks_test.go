@@ -105,9 +105,9 @@ func TestBlocks(t *testing.T) {
 // TestLabelTicks: states below labels with ticks are files of these ticks.
 func TestLabelTicks(t *testing.T) {
 	for text, want := range map[string][]string{
-		"host at tick 512:\n  hp=41\nGuest (Tom), frame #512:\n  hp=40\n":                                           {"host/state_512.txt", "Guest (Tom)/state_512.txt"},
-		"host at tick 512:\n```\nhp=41\n```\n\nhere is the one of guest:\n```\nhp=40\n```\n":                        {"host/paste.txt", "one guest/paste.txt"},
-		"host:\n  hp=41\nguest:\n  hp=40\n":                                                                         nil,
+		"host at tick 512:\n  hp=41\nGuest (Tom), frame #512:\n  hp=40\n":                                     {"host/state_512.txt", "Guest (Tom)/state_512.txt"},
+		"host at tick 512:\n```\nhp=41\n```\n\nhere is the one of guest:\n```\nhp=40\n```\n":                  {"host/paste.txt", "one guest/paste.txt"},
+		"host:\n  hp=41\nguest:\n  hp=40\n":                                                                   nil,
 		"At slot 4187, a differs from b.\n\na:\n```\ndone=4187\nhp=41\n```\nb:\n```\ndone=4187\nhp=40\n```\n": {"a/state_4187.txt", "b/state_4187.txt"},
 		"We have 4187 units.\n\na:\n```\ndone=4187\nhp=41\n```\nb:\n```\ndone=4187\nhp=40\n```\n":             {"a/paste.txt", "b/paste.txt"},
 	} {
