@@ -36,6 +36,10 @@ func TestTold(t *testing.T) {
 			"Chess reports in a.log that the peers had diverged by move 7: a.log has 1a, Bob has 2b.",
 			"Nothing else here shows since when, or what differs: the files of Bob would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
+		{"a field", false, tracediff.Claim{Peers: []string{"Bob"}, Values: two, Of: "gold"}, []string{
+			"Chess reports in a.log that the peers had diverged by move 7: gold: a.log has 1a, Bob has 2b.",
+			"Nothing else here shows since when, or what else differs: the files of Bob would show more.",
+		}, "ask Bob for these files of that match: demo, *.d"},
 		{"by name", false, tracediff.Claim{By: "Al", Peers: []string{"Bob"}, Values: []tracediff.ClaimedValue{{Peer: "Al", Value: "1a"}, {Peer: "Bob", Value: "2b"}}}, []string{
 			"Chess reports on Al that the peers had diverged by move 7: Al has 1a, Bob has 2b.",
 			"Nothing else here shows since when, or what differs: the files of Bob and Al would show more.",
