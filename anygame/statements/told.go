@@ -281,8 +281,11 @@ func weight(c tracediff.Claim) int {
 
 // apart returns the sentences that compare two sides, and the others.
 func (p *post) apart() (of, others []tracediff.Claim) {
+	seen := map[string]bool{}
 	for _, c := range p.told {
-		if p.contrast[c.Pos] {
+		if text := strings.TrimRight(c.Text, ".!"); seen[text] { // the title again
+			continue
+		} else if seen[text] = true; p.contrast[c.Pos] {
 			of = append(of, c)
 		} else {
 			others = append(others, c)

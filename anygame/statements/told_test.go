@@ -34,6 +34,7 @@ func TestTold(t *testing.T) {
 		// Sentences.
 		"# City desyncs early\n\nWe play with three mods.\nThe game began in turn 80, and the desync came in turn 93 (I saw it first).\n": "" +
 			"The game began in turn 80, and the desync came in turn 93 (I saw it first). (turn 93); City desyncs early",
+		"# A desync of Kim\nA desync of Kim.":                       "A desync of Kim",
 		"Why is my physics not deterministic? It worked on Monday.": "Why is my physics not deterministic?",
 		"# Desync of position\nMy client thought that I had passed the line, while the server thought that I had missed it.\n![oos](https://x.org/desync.png)": "" +
 			"My client thought that I had passed the line, while the server thought that I had missed it.; Desync of position",
@@ -75,7 +76,7 @@ func TestToldLimits(t *testing.T) {
 	if got := told("A desync." + strings.Repeat(" ", MaxTold)); got != "" {
 		t.Errorf("long: %s", got)
 	}
-	if got := Told([]byte(strings.Repeat("We had a desync again.\n", 2000)), "x"); len(got.Claims) != mostTold {
+	if got := Told([]byte("A desync.\nAnother desync.\nOne more desync.\nWe had a desync.\n"), "x"); len(got.Claims) != mostTold {
 		t.Errorf("%d claims, want %d", len(got.Claims), mostTold)
 	}
 }
