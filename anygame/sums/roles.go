@@ -345,6 +345,8 @@ func findShy(columns []column, tick, rows int, sums []int) (shy []int) {
 		switch {
 		case meaning == vocabulary.WeakSum:
 			least = 4
+		case c.name == "" && c.gap == 0 && slices.Contains(sums, i-1) && f.short == f.long && f.short == columns[i-1].figures.long:
+			least = 4 // sum 60701 19940
 		case meaning != vocabulary.Other || c.name == "":
 			continue
 		}

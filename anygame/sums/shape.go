@@ -23,6 +23,8 @@ type template struct {
 	twin  int
 	guess bool
 	final bool // it has the confirmed one
+	// apart describes lines with two checksums for a tick, empty if there are none.
+	apart string
 	// redoes is set if ticks go back and have one such line each time: a tick that comes twice is simulated again.
 	redoes bool
 	// passes is set if words before the values show the pass over the tick.

@@ -260,8 +260,9 @@ type group struct {
 	columns  []column
 	seen     int
 	at       []int // number of the line of each row
-	good     int   // lines without a complaint
-	others   int   // lines with checksums of other peers
+	leads    leads
+	good     int // lines without a complaint
+	others   int // lines with checksums of other peers
 }
 
 // take takes a line apart, and reports whether it has a part with a tick and checksums.
@@ -312,7 +313,7 @@ func (p *parsed) take(line []byte) bool {
 			continue
 		case meaning == vocabulary.Tick, meaning == vocabulary.Sum, meaning == vocabulary.WeakSum, shortTick(string(text)):
 			telling++
-		case meaning == vocabulary.Other && !p.glued(i) && (long >= 6 || spare >= 0 && n.from < 0 && long >= 4):
+		case meaning == vocabulary.Other && !p.glued(i) && (long >= 6 || spare >= 0 && n.from < 0 && long >= 4 || p.another(i, last)):
 		default:
 			continue
 		}
@@ -338,6 +339,12 @@ func (p *parsed) take(line []byte) bool {
 	p.first, p.last = first, last
 	p.findFree()
 	return last-first > 1
+}
+
+// another reports whether a number without a name follows a checksum with as many digits, after a blank: sum 60701 19940
+func (p *parsed) another(i, last int) bool {
+	return last >= 0 && last == i-2 && p.tokens[i-1].kind == blank && p.names[i].from < 0 && p.tokens[i].to-p.tokens[i].from >= 4 &&
+		p.tokens[i].to-p.tokens[i].from == p.tokens[last].to-p.tokens[last].from
 }
 
 // glued reports whether a number is a part of a longer name, such as the name of a file.
@@ -402,6 +409,7 @@ func learnText(lines [][]byte, how choice) []template {
 		}
 		p.add(g)
 		g.at = append(g.at, n)
+		g.leads.add(&p)
 	}
 	return accept(list, len(lines), how)
 }
@@ -601,6 +609,7 @@ func accept(list []*group, lines int, how choice) []template {
 		}
 		taken[key] = g
 		out = append(out, template{text: form, roles: r, fixed: fixed, others: told, vague: r.steady || isVague(g.line), crowded: isCrowded(g.line, &r), redoes: r.redoes(g.columns)})
+		out[len(out)-1].apart = g.apart(&out[len(out)-1])
 		groups = append(groups, g)
 	}
 	pair(out, groups)

@@ -28,7 +28,7 @@ var lists = []struct {
 	meaning Meaning
 	words   string
 }{
-	{Tick, "tick ticks tic frame frm turn step cycle beat iteration simtick simframe simstep gametick gameframe gameturn " +
+	{Tick, "tick ticks tic frame frm turn round step cycle beat iteration simtick simframe simstep gametick gameframe gameturn " +
 		"netframe nettick framecount tickcount framenum frameno framenumber ticknum tickno ticknumber turnnumber timestep lockstep " +
 		"takt runde tour trame turno tura tur такт кадр ход"},
 	{Sum, "checksum chksum cksum csum hash crc digest md sha fletcher adler xxh xxhash fnv murmur blake siphash checksums " +

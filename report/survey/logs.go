@@ -180,6 +180,11 @@ func (s *Survey) confirm() {
 				s.lacking = append(s.lacking, fmt.Sprintf("%s: the values of %s look like checksums and are never equal in two logs, so they are not compared", l.path, strings.Join(left, ", ")))
 			}
 		}
+		if l.sums != nil && len(s.found) > 1 {
+			if text := l.sums.Apart(); text != "" {
+				s.lacking = append(s.lacking, l.path+": "+text)
+			}
+		}
 		kept = append(kept, l)
 	}
 	s.found = kept
