@@ -199,7 +199,7 @@ func (r *Result) lostTraces(t *tracediff.Result) {
 func (r *Result) lostGaps(t *tracediff.Result, info *tracediff.TraceInfo) {
 	for i := range info.Gaps {
 		if g := &info.Gaps[i]; g.Guessed && !g.Away {
-			r.lose("%s: what differs in %s may be guesses, which no rollback could replace", info.File, spanOf(t, g))
+			r.lose("%s: the differences in %s may be guesses, which no rollback could replace", info.File, spanOf(t, g))
 			break
 		}
 	}

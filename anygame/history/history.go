@@ -70,8 +70,8 @@ func Learn(n *notation.Notation, text []byte) *History {
 	return h
 }
 
-// agree reports whether two of several series have a few different checksums in common: those of peers do, and those of
-// parts of the state that belong to players do not.
+// agree reports whether two of several series have a few different checksums in common: peers have, and parts
+// of the state that belong to players have not.
 func agree(all []*series) bool {
 	for i, s := range all {
 		values := map[string]uint64{}
@@ -264,7 +264,7 @@ func (s *source) Next() (*tracediff.Record, error) {
 	return &s.record, nil
 }
 
-// isPeer reports whether a name is that of a peer: player_2, p1, host.
+// isPeer reports whether a name means a peer: player_2, p1, host.
 func isPeer(name string) bool {
 	short := len(name) > 1 && strings.Trim(name[1:], "0123456789") == "" && strings.ContainsAny(name[:1], "pP")
 	return short || vocabulary.Of(name) == vocabulary.Player || slices.Contains([]string{"host", "server", "local", "remote"}, strings.ToLower(name))

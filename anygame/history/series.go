@@ -109,7 +109,7 @@ func (s *series) byPeer() []*series {
 	return out
 }
 
-// isOwnTick reports whether a name is that of the tick of a whole document, which then is a state: not a count, and not the
+// isOwnTick reports whether a name means the tick of a whole document, which then is a state: not a count, and not the
 // step from one checksum to the next.
 func isOwnTick(name string) bool {
 	about := func(part string) bool {
@@ -159,7 +159,7 @@ func (v *value) series() *series {
 	return s
 }
 
-// byNames takes the members of a map whose names are ticks.
+// byNames takes the members of a map with ticks as names.
 func (v *value) byNames(s *series) bool {
 	for i := range v.members {
 		m := &v.members[i]

@@ -163,7 +163,7 @@ func (m *message) numbered(k int) (owner string, end int) {
 	return owner, end
 }
 
-// headed returns the sums that have a line for themselves, below or behind a label that says which of two values they are.
+// headed returns the sums that have a line for themselves, below or behind a label for one of two values.
 func (p *post) headed() (out []owned) {
 	isDownload := func(l postLine) bool {
 		return l.wordAt("download|downloads|downloading|downloaded|tarball|installer|pip|npm|homebrew") >= 0

@@ -574,7 +574,7 @@ func (m *message) operator(from, to int) string {
 			if m.units[i].text == "instead" && m.units[end-1].text != "of" {
 				return "instead"
 			}
-			if oneOf(m.units[i].text, beside) && m.passes(i, to) {
+			if oneOf(m.units[i].text, adjacent) && m.passes(i, to) {
 				return ""
 			}
 			return m.units[end-1].text
@@ -583,8 +583,8 @@ func (m *message) operator(from, to int) string {
 	return ""
 }
 
-// beside are operators that have one of their values directly beside them.
-const beside = "!=|!==|<>|==|vs|versus"
+// adjacent are operators that have one of their values directly next to them.
+const adjacent = "!=|!==|<>|==|vs|versus"
 
 // passes reports whether another value is between an operator and a value behind it: 55 != 190 at 0/007e0000.
 func (m *message) passes(op, to int) bool {

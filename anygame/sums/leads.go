@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/engines/engine/messages"
 )
 
-// mostLeads is how many texts before the values of one form of lines are told apart.
+// mostLeads is how many texts before the values of one form of lines are kept.
 const mostLeads = 8
 
 // leads are the words before the values of each line of one form: "sim: tick 12 hash …" and "net: ack tick 12 hash …" have one
