@@ -366,25 +366,27 @@ func (r *roster) learn(lines [][]byte, alone bool) int {
 		return 0
 	}
 	r.peers, r.hex = map[string]bool{}, true
-	beside := map[string][2]int{} // how often a name precedes and follows another one
+	order := make([][2]int, len(names)) // how often a name precedes and follows another one
+	places := make([][]int, len(names)) // of the names in each row, -1 where it has none
+	for i, name := range names {
+		for _, row := range rows {
+			places[i] = append(places[i], slices.IndexFunc(row, func(e entry) bool { return e.key == name }))
+		}
+	}
 	for i, a := range names {
-		for _, b := range names[:i] {
+		for k, b := range names[:i] {
 			equal, differing, heals, differ := map[string]bool{}, 0, 0, false
-			for _, row := range rows {
-				x := slices.IndexFunc(row, func(e entry) bool { return e.key == a })
-				y := slices.IndexFunc(row, func(e entry) bool { return e.key == b })
+			for n, row := range rows {
+				x, y := places[i][n], places[k][n]
 				if x < 0 || y < 0 {
 					continue
 				}
-				for name, first := range map[string]bool{a: x < y, b: y < x} {
-					count := beside[name]
-					if first {
-						count[0]++
-					} else {
-						count[1]++
-					}
-					beside[name] = count
+				first, second := i, k
+				if y < x {
+					first, second = k, i
 				}
+				order[first][0]++
+				order[second][1]++
 				same := bytes.Equal(row[x].value, row[y].value)
 				if same {
 					equal[string(row[x].value)] = true
@@ -407,12 +409,12 @@ func (r *roster) learn(lines [][]byte, alone bool) int {
 	if len(r.peers) < 2 {
 		return 0
 	}
-	for _, name := range names { // a peer that was never equal, or another checksum
+	for i, name := range names { // a peer that was never equal, or another checksum
 		if r.peers[name] {
 			continue
 		}
 		alike := slices.ContainsFunc(names, func(o string) bool { return r.peers[o] && alikeNames(name, o) })
-		if among := beside[name]; !alike && min(among[0], among[1]) < fewestAlike {
+		if among := order[i]; !alike && min(among[0], among[1]) < fewestAlike {
 			return 0
 		}
 		r.peers[name] = true
