@@ -92,7 +92,7 @@ func numeral(line []byte, i int) (end int, whole, ok bool) {
 	if inWord := i > 0 && isLetter(line[i-1]) && line[i-1] != '_'; !inWord && end > i {
 		digits, letters, ok := integer(line[i:end])
 		long := len(digits) >= 8 || len(digits) >= 3 && bytes.ContainsAny(digits, "0123456789")
-		if ok && letters && (long || len(digits) < end-i) {
+		if ok && letters && (long || len(digits) < end-i || isByte(line, i, end)) {
 			return end, true, true
 		}
 	}
@@ -115,6 +115,15 @@ func numeral(line []byte, i int) (end int, whole, ok bool) {
 		}
 	}
 	return end, whole, true
+}
+
+// isByte reports whether two hexadecimal digits are a byte, as inputs are: in=0a/ff
+func isByte(line []byte, from, to int) bool {
+	if to-from != 2 || from == 0 {
+		return false
+	}
+	slash := line[from-1] == '/' || to < len(line) && line[to] == '/'
+	return slash || strings.IndexByte("=[,", line[from-1]) >= 0 && bytes.ContainsAny(line[from:to], "0123456789")
 }
 
 // hexFloat returns the end of a float in hexadecimal at i, 0x1.91eb86p+1, and i if there is none.

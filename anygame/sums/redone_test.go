@@ -1,0 +1,100 @@
+package sums_test
+
+import (
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/anygame/sums"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// redone are the lines of games that simulate ticks again: of a tick, whether it comes again, the last tick with all inputs,
+// and the checksum.
+var redone = map[string]func(tick int, again bool, confirmed int, sum uint32) string{
+	"a letter": func(tick int, again bool, confirmed int, sum uint32) string {
+		mark := "P"
+		if again && tick <= confirmed {
+			mark = "C"
+		}
+		return fmt.Sprintf("SIM f=%06d %s in=00/0a sum=%08x hp=5331", tick, mark, sum)
+	},
+	"a star, ticks in hexadecimal": func(tick int, again bool, _ int, sum uint32) string {
+		mark := " "
+		if again {
+			mark = "*"
+		}
+		return fmt.Sprintf("t=%04x saved%s sum=%08x av1=%08x av2=%08x", tick, mark, sum, sum*7919, sum^0x5bd1e995)
+	},
+	"a word at the end": func(tick int, again bool, _ int, sum uint32) string {
+		word := ""
+		if again {
+			word = " again"
+		}
+		return fmt.Sprintf("  %4d p %5d %08x%s", tick*17, tick, sum, word)
+	},
+	"a truth value": func(tick int, again bool, _ int, sum uint32) string {
+		return fmt.Sprintf("DEBUG session: advance frame=%d resim=%v inputs=[3, 1] checksum=0x%08x", tick, again, sum)
+	},
+	"the last tick with all inputs": func(tick int, _ bool, confirmed int, sum uint32) string {
+		return fmt.Sprintf(`{"ev": "step", "f": %d, "conf": %d, "h": "%08x%08x"}`, tick, confirmed, sum, sum*31)
+	},
+}
+
+// redo writes the log of a peer that goes back by up to four ticks where it guessed wrongly: one time of so many. From a tick on its checksums are others.
+func redo(random *rand.Rand, often int, line func(int, bool, int, uint32) string, from int) string {
+	var out strings.Builder
+	sum := func(tick int) uint32 { return crc32.ChecksumIEEE(fmt.Append(nil, tick, tick >= from)) }
+	for tick := 0; tick < 240; tick++ {
+		if tick > 200 || random.IntN(often) > 0 {
+			fmt.Fprintln(&out, line(tick, false, tick-1, sum(tick)))
+			continue
+		}
+		last := tick + random.IntN(4)
+		for t := tick; t <= last; t++ {
+			fmt.Fprintln(&out, line(t, false, tick-1, random.Uint32()))
+		}
+		for t := tick; t <= last; t++ {
+			fmt.Fprintln(&out, line(t, true, tick, sum(t)))
+		}
+		tick = last
+	}
+	return out.String()
+}
+
+// TestRedone: whatever marks the passes over a tick, its last value counts.
+func TestRedone(t *testing.T) {
+	for name, line := range redone {
+		for seed := range uint64(8) {
+			for _, from := range []int{1 << 20, 120} {
+				var logs []sums.Sample
+				var traces []*tracediff.Trace
+				for peer := range uint64(2) {
+					at := 1 << 20
+					if peer == 1 {
+						at = from
+					}
+					text := []byte(redo(rand.New(rand.NewPCG(seed, peer)), 3+int(seed%3), line, at))
+					p := sums.Learn(text, "a.log")
+					if p == nil {
+						t.Fatalf("%s: nothing is learned of %.200s", name, text)
+					}
+					logs = append(logs, sums.Sample{Pattern: p, Text: text})
+				}
+				sums.Confirm(logs)
+				for _, log := range logs {
+					traces = append(traces, openLog(t, t.TempDir(), log.Text, log.Pattern.Format()))
+				}
+				r, err := tracediff.Compare(traces, tracediff.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if from > 240 && r.First != nil || from < 240 && (r.First == nil || r.First.Tick.Number != uint64(from)) {
+					t.Errorf("%s, seed %d, from %d: %+v", name, seed, from, r.First)
+				}
+			}
+		}
+	}
+}
