@@ -139,7 +139,8 @@ func (p *pair) marks(around ...uint64) (list []mark) {
 		}
 		list = append(list, m)
 	}
-	if p.kind == "" && !p.ownSums && !blind && p.a.log != nil && p.b.log != nil {
+	ownSums := p.ownSums || p.a.log != nil && p.b.log != nil && p.a.notRoots() && p.b.notRoots() // as all states that were read show
+	if p.kind == "" && !ownSums && !blind && p.a.log != nil && p.b.log != nil {
 		list = append(list, p.hashMarks(list, around)...)
 	}
 	return list
