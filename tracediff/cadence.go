@@ -94,7 +94,7 @@ func (c *comparer) missing(k *keyInfo, occurrence int64, have uint64) {
 		switch {
 		case !inTick && cad.ticks >= settledCadence && (lossy || c.regular()):
 			if !cad.off(c.tick) {
-				p.info.gap(c.tick, cad.last)
+				p.info.gap(c.tick, cad.last, p.cadence.ticks)
 			}
 		case k.seen&(1<<i) == 0 || cad.ticks < settledCadence:
 			c.lack(k, occurrence, i, !inTick)

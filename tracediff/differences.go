@@ -249,6 +249,9 @@ func (c *comparer) finish() *Result {
 		}
 	}
 	for i, p := range c.peers {
+		if d := c.list[i].Dialect; d.Lossy && d.Reset == 0 && !res.Wrong() {
+			res.Traces[i].frame(p.cadence.ticks)
+		}
 		if t := &res.Traces[i]; t.Empty && p.rec != nil { // the others ended before it begins
 			t.First, t.Last, t.Empty = p.at, p.at, false
 		}

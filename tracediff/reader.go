@@ -80,6 +80,11 @@ type Reader struct {
 	cut     bool // the last line has no end
 	closers []io.Closer
 
+	row struct { // the last one of a table
+		tick  uint64
+		value []byte
+	}
+
 	tick    uint64
 	visited map[visit]uint32 // checkpoints in this pass over tick
 	err     error            // set when reading has ended

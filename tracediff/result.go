@@ -217,17 +217,30 @@ type Gap struct {
 	Away bool
 	// Guessed means that the trace has these ticks, with values that differ from another trace's and may be guesses.
 	Guessed bool
+	// Framed means that a log which may lack lines has at least as many ticks after the gap, and no trace differs.
+	Framed bool
+
+	before int64 // ticks that the trace has before the gap
 }
 
-// Brief reports whether the gap has so few ticks that a program probably failed to write them, while its peer was
-// there. The checksums around them decide.
-func (g *Gap) Brief() bool { return g.Ticks <= 2 && !g.Guessed }
+// Brief reports whether the checksums around the gap decide: it has so few ticks that a program probably failed to write
+// them, while its peer was there, or it is framed.
+func (g *Gap) Brief() bool { return (g.Ticks <= 2 || g.Framed) && !g.Guessed }
 
 // maxGaps limits the length of TraceInfo.Gaps. After that the last gap grows.
 const maxGaps = 1 << 12
 
-// gap notes that the trace lacks a tick. seen is the last tick that it has.
-func (t *TraceInfo) gap(tick, seen Tick) {
+// frame marks the gaps that checksums around them frame. ticks is how many the trace has.
+func (t *TraceInfo) frame(ticks int64) {
+	for i := range t.Gaps {
+		g := &t.Gaps[i]
+		after := ticks - g.before
+		g.Framed = !g.Guessed && after >= settledCadence && after >= int64(g.Ticks)
+	}
+}
+
+// gap notes that the trace lacks a tick. seen is the last tick that it has, ticks how many it has.
+func (t *TraceInfo) gap(tick, seen Tick, ticks int64) {
 	if n := len(t.Gaps); n > 0 && (seen.Before(t.Gaps[n-1].First) || n == maxGaps) {
 		if t.Gaps[n-1].Last != tick { // it may lack several checkpoints of a tick
 			t.Gaps[n-1].Last = tick
@@ -235,7 +248,7 @@ func (t *TraceInfo) gap(tick, seen Tick) {
 		}
 		return
 	}
-	t.Gaps = append(t.Gaps, Gap{First: tick, Last: tick, Ticks: 1})
+	t.Gaps = append(t.Gaps, Gap{First: tick, Last: tick, Ticks: 1, before: ticks})
 }
 
 // guess notes a tick of which the trace may have guesses only.

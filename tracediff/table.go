@@ -39,6 +39,10 @@ func (r *Reader) parseRow(line []byte) (bool, error) {
 	if len(value) > MaxText {
 		return false, fmt.Errorf("checksum of %d bytes, limit is %d", len(value), MaxText)
 	}
+	if last := &r.row; last.tick == tick && bytes.Equal(last.value, value) { // a row that was written twice
+		return false, nil
+	}
+	r.row.tick, r.row.value = tick, append(r.row.value[:0], value...)
 	r.f.c = Checkpoint{Tick: tick, Sums: append(r.f.c.Sums[:0], Sum{Value: value})}
 	return true, nil
 }

@@ -228,6 +228,7 @@ func TestGrammars(t *testing.T) {
 		{name: "hashes", in: md5 + "\n\n# comment\n" + strings.ToUpper(md5) + "\nnone\n", want: "1 tick=1 sum=" + md5 + "\n4 tick=4 sum=" + strings.ToUpper(md5) + "\nx:5: \"none\", expected a checksum\n"},
 		{name: "table with names, first column", in: "frame,host,client\n7,aa,bb\n8,,cc\n9,dd\n", want: "2 tick=7 sum=aa\nx:4: row of 1 checksums, expected 2\n"},
 		{name: "table with names, second column", in: "frame,host,client\n7,aa,bb\n8,,cc\n", want: "2 tick=7 sum=bb\n3 tick=8 sum=cc\n", opts: ReadOptions{Column: 1}},
+		{name: "row that was written twice", in: "tick,crc\n7,aa\n7,aa\n8,aa\n7,bb\n7,aa\n", want: "2 tick=7 sum=aa\n4 tick=8 sum=aa\n5 tick=7 sum=bb\n6 tick=7 sum=aa\n"},
 		{name: "table of blanks with a note", in: "frame host\n1 aa\n2 bb <--- here\n", want: "2 tick=1 sum=aa\n3 tick=2 sum=bb\n"},
 		{name: "table of blanks", in: "00000 " + md5 + "\n00001   " + md5 + "\n", want: "1 tick=0 sum=" + md5 + "\n2 tick=1 sum=" + md5 + "\n"},
 		{name: "quoted table", in: "\"frame\";\"a\"\n1;\"aa\"\n", want: "2 tick=1 sum=aa\n"},
