@@ -11,11 +11,13 @@ import (
 	"github.com/desynctool/desynctool/anygame/vocabulary"
 )
 
-// relayed is the form of the only log of a session in which all peers report their checksums, in any order. A field or a word in
-// brackets, anywhere on the line, names the peer:
+// relayed is the form of the only log of a session in which all peers report their checksums, in any order. A field, a word in
+// brackets or a word with a mark, anywhere on the line, names the peer:
 //
 //	relay[2217]: msg="state report" conn=6268 peer=kofi step=64 sum=68dc7b7ba772 rtt=157
 //	03:14:15 node=zone_a@10.0.0.4 [debug] beat=12 phash2=96927923
+//	kofi-1  | 03:14:15 frame 12 checksum 96927923
+//	frame 12 checksum 96927923 from kofi
 //
 // Each checksum of such a line becomes a line that a roster makes.
 type relayed struct {
@@ -29,7 +31,7 @@ type relayed struct {
 type report struct {
 	tick       uint64
 	scope, sum string
-	hex        bool
+	form       int // of the line
 }
 
 // reports returns the checksums of a line.
@@ -55,7 +57,7 @@ func (j *relayed) reports(line []byte) (out []report) {
 					if t.roles.scope >= 0 {
 						scope = strings.Trim(string(r.matched.values[t.roles.scope])+"."+scope, ".")
 					}
-					out = append(out, report{tick, scope, string(r.matched.values[s.slot]), s.hex})
+					out = append(out, report{tick, scope, string(r.matched.values[s.slot]), i})
 				}
 			}
 		}
@@ -71,7 +73,7 @@ func (j *relayed) roster(line []byte) (out [][]byte) {
 	if len(list) == 0 {
 		return nil
 	}
-	fields(line, func(key, value string) {
+	j.names(line, func(key, value string) {
 		if key == j.key {
 			peer = value
 		}
@@ -89,6 +91,37 @@ func (j *relayed) roster(line []byte) (out [][]byte) {
 	return out
 }
 
+// names gives what may name the peer on a line with checksums.
+func (j *relayed) names(line []byte, do func(key, value string)) {
+	fields(line, do)
+	if j.lines.form == nil {
+		marked(j.read.matched.before, j.read.matched.after, do)
+	}
+}
+
+// marked gives the words with a letter around a message that have a mark, by their places: those before it that end with a mark,
+// and those next to a word for the source.
+func marked(before, after []byte, do func(key, value string)) {
+	const most, marks, sources = 8, ":|>])", " from by for of client peer player user node conn "
+	words := bytes.Fields(before)
+	words = words[max(0, len(words)-most):]
+	begin := len(words)
+	words = append(words, bytes.Fields(after[:min(len(after), most*maxLabel)])...)
+	for i, word := range words {
+		name := bytes.TrimFunc(word, func(c rune) bool { return c < 0x80 && !isLetter(byte(c)) && !isDigit(byte(c)) })
+		if len(name) == 0 || len(name) > maxLabel || !slices.ContainsFunc(name, isLetter) || i >= begin+most {
+			continue
+		}
+		is := i > 0 && i != begin && strings.Contains(sources, " "+string(bytes.ToLower(words[i-1]))+" ")
+		if i < begin {
+			is = is || strings.IndexByte(marks, word[len(word)-1]) >= 0 || i+1 < begin && string(words[i+1]) == "|"
+		}
+		if is {
+			do(fmt.Sprint("#", i-begin), string(name))
+		}
+	}
+}
+
 // fields gives the fields of a line, node=zone_a, and its words in brackets.
 func fields(line []byte, do func(key, value string)) {
 	brackets := 0
@@ -98,6 +131,10 @@ func fields(line []byte, do func(key, value string)) {
 		begin, end := i, i+1
 		switch {
 		case c == '=' || c == ':':
+			if c == ':' && begin > 0 && line[begin-1] == '"' {
+				begin--
+				i--
+			}
 			for begin > 0 && (isLetter(line[begin-1]) || isDigit(line[begin-1])) {
 				begin--
 			}
@@ -140,7 +177,7 @@ func learnRelayed(text []byte, lines *Pattern) *Pattern {
 		if len(one.reports) == 0 || len(rows) == 4*maxRows {
 			continue
 		}
-		fields(line, func(key, value string) {
+		j.names(line, func(key, value string) {
 			if _, ok := one.of[key]; !ok {
 				count[key]++
 			}
@@ -151,28 +188,37 @@ func learnRelayed(text []byte, lines *Pattern) *Pattern {
 	}
 	best := 0
 	for _, key := range slices.Sorted(maps.Keys(count)) {
-		if count[key] < len(rows) || count[key] < 2*fewestAlike {
+		rank := rankOf(key)
+		if rank <= best || count[key] < len(rows) || count[key] < 2*fewestAlike {
 			continue
 		}
-		if rankOf(key) < 4 && slices.ContainsFunc(rows, func(r row) bool { return hasPart(r.of[key], modules) }) {
+		if rank < 4 && slices.ContainsFunc(rows, func(r row) bool { return hasPart(r.of[key], modules) }) {
 			continue
 		}
-		peers := map[string]map[string]string{} // of each value the checksums by their ticks and scopes
-		clashes := 0
+		peers := map[string]*reporter{}
+		clashes, again := 0, 0
 		for _, one := range rows {
-			value := one.of[key]
-			if peers[value] == nil {
-				peers[value] = map[string]string{}
+			peer := peers[one.of[key]]
+			if peer == nil {
+				peer = &reporter{map[string]string{}, map[int]bool{}}
+				peers[one.of[key]] = peer
 			}
 			for _, x := range one.reports {
+				peer.forms[x.form] = true
 				at := fmt.Sprint(x.scope, "\x00", fmt.Sprintf("%020d", x.tick))
-				if old, ok := peers[value][at]; ok && old != x.sum {
+				if old, ok := peer.sums[at]; ok && old != x.sum {
 					clashes++
+				} else if ok {
+					again++
 				}
-				peers[value][at] = x.sum
+				peer.sums[at] = x.sum
 			}
 		}
-		if rank := rankOf(key); rank > best && 16*clashes <= len(rows) && arePeers(peers) {
+		// Threads and parts of a program are no peers, though they report equal checksums.
+		if rank < 3 && (16*again > len(rows) || !areAlike(peers)) {
+			continue
+		}
+		if 16*clashes <= len(rows) && arePeers(peers, rank < 3) {
 			best, j.key = rank, key
 		}
 	}
@@ -208,27 +254,49 @@ const modules = " trace debug info notice warn warning error verbose log main si
 // mostRelayed is how many peers such a log has at most.
 const mostRelayed = 64
 
+// reporter is what one value of a field reports: checksums by their ticks and scopes, and the forms of its lines.
+type reporter struct {
+	sums  map[string]string
+	forms map[int]bool
+}
+
+// areAlike reports whether all reporters have lines of the same forms.
+func areAlike(list map[string]*reporter) bool {
+	var first map[int]bool
+	for _, one := range list {
+		if first == nil {
+			first = one.forms
+		}
+		if !maps.Equal(first, one.forms) {
+			return false
+		}
+	}
+	return true
+}
+
 // arePeers reports whether the values of a field may be peers: each has its own checksums for ticks of the others, and several
-// are equal, until they differ for good.
-func arePeers(peers map[string]map[string]string) bool {
+// are equal, until they differ for good. If often is set, each has half of the ticks that another one has while it reports.
+func arePeers(peers map[string]*reporter, often bool) bool {
 	if len(peers) < 2 || len(peers) > mostRelayed {
 		return false
 	}
 	names := slices.Sorted(maps.Keys(peers))
 	alike := map[string]bool{}
+	ticks := map[string][]string{}
 	for i, a := range names {
 		if isPhase(a) {
 			return false
 		}
+		ticks[a] = slices.Sorted(maps.Keys(peers[a].sums))
 		for _, b := range names[:i] {
 			equal, common, differing, heals, differ := map[string]bool{}, 0, 0, 0, false
-			for _, at := range slices.Sorted(maps.Keys(peers[a])) {
-				other, ok := peers[b][at]
+			for _, at := range ticks[a] {
+				other, ok := peers[b].sums[at]
 				if !ok {
 					continue
 				}
 				common++
-				same := peers[a][at] == other
+				same := peers[a].sums[at] == other
 				if same {
 					equal[other] = true
 				}
@@ -242,10 +310,35 @@ func arePeers(peers map[string]map[string]string) bool {
 			if guesses(differing, heals) {
 				return false
 			}
-			if len(equal) >= fewestAlike && 8*common >= min(len(peers[a]), len(peers[b])) {
+			enough := 8*common >= min(len(ticks[a]), len(ticks[b]))
+			if often {
+				enough = meet(ticks[a], ticks[b])
+			}
+			if len(equal) >= fewestAlike && enough {
 				alike[a], alike[b] = true, true
 			}
 		}
 	}
 	return len(alike) == len(peers)
+}
+
+// meet reports whether one of two sorted lists has half of the other's elements that are within its own.
+func meet(a, b []string) bool {
+	common := 0
+	for _, at := range a {
+		if _, ok := slices.BinarySearch(b, at); ok {
+			common++
+		}
+	}
+	return common > 0 && 2*common >= min(within(a, b), within(b, a))
+}
+
+// within returns how many elements of a sorted list are not outside of another one.
+func within(list, other []string) int {
+	from, _ := slices.BinarySearch(list, other[0])
+	to, found := slices.BinarySearch(list, other[len(other)-1])
+	if found {
+		to++
+	}
+	return to - from
 }

@@ -586,17 +586,49 @@ func (r *roles) discriminate(columns []column, alone bool) {
 		return
 	case bestRank < 3 && back > 0 && back <= window && !onMost(columns[best].values, all):
 		return // passes over ticks that are simulated again: neither peers nor parts of the state
-	case bestRank == 4 || r.agree(columns, best, rowsOf, bestRank == 3):
-		if r.peer = best; bestRank == 3 {
-			r.peerWord = columns[best].name
-		}
-	default:
+	case bestRank < 4 && !r.agree(columns, best, rowsOf, bestRank == 3):
 		r.scope = best
 		if !columns[best].word {
 			r.scopeWord = columns[best].name
 		}
+	case bestRank < 3 && !r.report(columns, best):
+		return // threads and parts of a program
+	default:
+		if r.peer = best; bestRank == 3 {
+			r.peerWord = columns[best].name
+		}
 	}
 	r.repeats = false
+}
+
+// report reports whether the values of a column may be peers: each has its ticks once, and half of those that another one has.
+func (r *roles) report(columns []column, peer int) bool {
+	ticks := map[string][]string{} // of each
+	again := 0
+	for i, name := range columns[peer].values {
+		at := fmt.Sprintf("%020s", columns[r.tick].values[i])
+		if of := ticks[string(name)]; slices.Contains(of[max(0, len(of)-window):], at) {
+			again++
+			continue
+		}
+		ticks[string(name)] = append(ticks[string(name)], at)
+	}
+	if 16*again > len(columns[peer].values) || len(ticks) > mostRelayed {
+		return false
+	}
+	for _, list := range ticks {
+		slices.Sort(list)
+	}
+	for a, list := range ticks {
+		met := false
+		for b, other := range ticks {
+			met = met || a != b && meet(list, other)
+		}
+		if !met {
+			return false
+		}
+	}
+	return true
 }
 
 // onMost reports whether each of some names is on lines of most ticks.

@@ -30,6 +30,7 @@ import (
 
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -169,6 +170,17 @@ func Settle(logs []Sample) {
 // Vague reports whether [Confirm] may remove lines of the pattern, or values on them.
 func (p *Pattern) Vague() bool {
 	return slices.ContainsFunc(p.templates, func(t template) bool { return t.vague || t.roles.shy() })
+}
+
+// Own returns the pattern without the lines that name a peer, nil if there are no others: where each peer has a log, they
+// repeat what another log has.
+func (p *Pattern) Own() *Pattern {
+	out := *p
+	out.templates = lists.Where(p.templates, func(t template) bool { return t.roles.peer < 0 && !t.others })
+	if out.peers = false; !p.peers || len(out.templates) == 0 {
+		return nil
+	}
+	return &out
 }
 
 // Extends reports whether a pattern reads each line that another one reads in the text of a log, with more checksums: one that
