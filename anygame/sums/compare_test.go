@@ -312,7 +312,7 @@ func TestOtherPeer(t *testing.T) {
 }
 
 // TestLostLines: what only one log has is no difference, in the first ticks and later, and the first difference is in a
-// tick that both have. The checksums around one or two ticks decide; more of them are missing evidence.
+// tick that both have. The checksums around the lost ticks decide if they are one or two, or at most as many as those after them.
 func TestLostLines(t *testing.T) {
 	const all = 40
 	for _, one := range []struct {
@@ -324,7 +324,9 @@ func TestLostLines(t *testing.T) {
 		{"first ticks", [2][]int{{3, 6}, {4, 6}}, -1, -1, false},
 		{"many ticks", [2][]int{{3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33}, {4, 8, 13, 16, 20, 25, 28, 32, 34}}, -1, -1, true},
 		{"later ticks", [2][]int{{20, 23, 24}, {21, 22, 29}}, -1, -1, false},
-		{"three ticks", [2][]int{{20, 21, 22}, {}}, -1, -1, true},
+		{"three ticks", [2][]int{{20, 21, 22}, {}}, -1, -1, false},
+		{"three of the last ticks", [2][]int{{30, 31, 32}, {}}, -1, -1, true},
+		{"more ticks than after them", [2][]int{{10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27}, {}}, -1, -1, true},
 		{"difference after lost lines", [2][]int{{2}, {4, 9}}, 11, 11, true},
 		{"difference in lost lines", [2][]int{{18}, {20}}, 18, 19, false},
 	} {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
 )
@@ -189,6 +190,9 @@ func learnRelayed(text []byte, lines *Pattern) *Pattern {
 	best := 0
 	for _, key := range slices.Sorted(maps.Keys(count)) {
 		rank := rankOf(key)
+		if rank == 2 && !strings.ContainsFunc(rows[0].of[key], unicode.IsLetter) { // a name is better
+			rank = 1
+		}
 		if rank <= best || count[key] < len(rows) || count[key] < 2*fewestAlike {
 			continue
 		}

@@ -51,6 +51,11 @@ func TestRelayed(t *testing.T) {
 		{"an address", "12:01 [debug] node=PEER@10.0.0.7 pid=<0.CONN.0> beat=TICK phash2=DEC queue=3", names, apart, true},
 		{"in brackets", "[info] [PEER] got report, tick TICK checksum SUM", names, apart, true},
 		{"another word", "from=PEER tick=TICK checksum=SUM", names, apart, true},
+		{"before a colon", "PEER: frame TICK checksum: DEC", names, apart, true},
+		{"before a bar", "PEER-1  | [0.CONN] INFO frame TICK checksum: DEC", names, apart, true},
+		{"after a word", "[0.CONN] INFO from PEER: tick=TICK hash=0xSUM", names, apart, true},
+		{"at the end", "tick TICK checksum SUM from PEER", names, apart, true},
+		{"JSON Lines", `{"ts":CONN,"peer":"PEER","tick":TICK,"crc":DEC}`, names, apart, true},
 		{"parts of a state", "table=PEER tick=TICK checksum=SUM", names, parts, false},
 		{"parts of a program", "[PEER] x=1 report, tick TICK checksum SUM", []string{"sim", "net"}, same, false},
 		{"guesses", "pass=PEER x=1 tick=TICK checksum=SUM", []string{"early", "late"}, guesses, false},
@@ -84,6 +89,33 @@ func TestRelayed(t *testing.T) {
 		differ := c.sum("bob", 30) != c.sum("ann", 30)
 		if len(got) != 3 || got[0] != got[2] || (got[0] != got[1]) != differ {
 			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestThreads: threads and parts of a program that report equal checksums are no peers, and a name before them is.
+func TestThreads(t *testing.T) {
+	var threads, parts, peers strings.Builder
+	for tick := 1; tick <= 120; tick++ {
+		sum := crc32.ChecksumIEEE([]byte{byte(tick)})
+		fmt.Fprintf(&parts, "hasher: tick %d checksum %08x\nnetcode: will send checksum %08x of tick %d\n", tick, sum, sum, tick)
+		for n, peer := range []string{"ann", "bob", "cleo"} {
+			thread := (tick*7+n*5+tick*n)%9 + 1
+			fmt.Fprintf(&threads, "[T%d] tick %d checksum %08x\n", thread, tick, sum)
+			fmt.Fprintf(&peers, "%s: 12:00:%02d [T%d] tick %d checksum %08x\n", peer, tick%60, thread, tick, sum)
+		}
+	}
+	for text, want := range map[string]string{threads.String(): "", parts.String(): "", peers.String(): "ann bob cleo"} {
+		got := ""
+		if p := sums.LearnAlone([]byte(text)); p != nil && p.Format().Peers != nil {
+			list, err := p.Format().Peers(strings.NewReader(text), "journal.txt")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = strings.Join(list, " ")
+		}
+		if got != want {
+			t.Errorf("peers %q, want %q: %.60s", got, want, text)
 		}
 	}
 }

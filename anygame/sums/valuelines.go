@@ -29,6 +29,20 @@ type valuedLines struct {
 	last   map[string]uint64    // tick of lines that have one
 	kinds  map[string]valueKind // by name
 	back   bool                 // such ticks went back
+	line   []byte               // the last one with its tick
+}
+
+// fewestOfTicks is how many lines a log has at least whose ticks no word shows.
+const fewestOfTicks = 32
+
+// again reports whether a line with its tick was written twice.
+func (l *valuedLines) again(line []byte) bool {
+	if !l.own {
+		return false
+	}
+	same := bytes.Equal(l.line, line)
+	l.line = append(l.line[:0], line...)
+	return same
 }
 
 // ofMachines are parts of names of values that belong to a machine or its connection.
@@ -310,7 +324,7 @@ func findGrown(logs [][]byte) map[string]int {
 		fit := map[place]bool{}
 		for p, values := range columns {
 			f := figuresOf(values)
-			fit[p] = len(values) >= fewestEqual && f.integers == len(values) && f.letters == 0 && f.regular && f.falls == 0 && (found == nil || found[p])
+			fit[p] = len(values) >= fewestOfTicks && f.integers == len(values) && f.letters == 0 && f.regular && f.falls == 0 && (found == nil || found[p])
 		}
 		found = fit
 	}
@@ -358,7 +372,7 @@ func findTicked(logs [][]byte, known map[string]int) map[string]int {
 		}
 		fit := map[place]bool{}
 		for at, b := range places {
-			fit[at] = !b.broken && b.seen >= fewestEqual && b.different >= fewestDifferent && (found == nil || found[at])
+			fit[at] = !b.broken && b.seen >= fewestOfTicks && b.different >= fewestDifferent && (found == nil || found[at])
 		}
 		found = fit
 	}

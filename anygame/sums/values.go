@@ -25,13 +25,13 @@ type Values struct {
 	table *records           // the names of columns, nil if lines have none
 	word  string             // for a tick
 	whole bool               // no value differs of the lines that all logs have at the same ticks, except on machines
-	apart []string           // values that count and differ to the end, and since when
+	apart []string           // values that count and differ in several ticks or at the end, and since when
 }
 
 // Sampled reports that the logs have more than was learned from.
 func (v *Values) Sampled() { v.whole = false }
 
-// Apart returns the values that count and differ to the end, and since when.
+// Apart returns the values that count and differ in several ticks or at the end, and since when.
 func (v *Values) Apart() []string { return v.apart }
 
 // Equal reports whether the checksums of logs are always equal.
@@ -66,7 +66,7 @@ type valued struct {
 }
 
 const (
-	fewestEqual    = 32 // ticks with a value that is new and equal in two logs, before it counts
+	fewestEqual    = 16 // ticks with a value that is new and equal in two logs, before it counts
 	fewestDistinct = 8  // such values
 	fewestNews     = 5  // such ticks of a value on a line with another one that counts
 	fewestThing    = 4  // lines about each thing
@@ -81,14 +81,18 @@ const (
 func LearnValues(logs [][]byte, named ...Sample) *Values {
 	var all []map[string]*valued
 	others := 0 // lines without values
+	cadences := make([]cadence, len(logs))
 	v := &Values{lines: map[string]*valued{}, ticks: ticksOf(logs, named)}
-	for _, text := range logs {
+	for n, text := range logs {
 		l, lines := valuedLines{ticks: v.ticks}, map[string]*valued{}
 		for _, line := range linesOf(text) {
 			if !l.take(line) {
 				others++
 				continue
+			} else if l.again(line) {
+				continue
 			}
+			cadences[n].see(l.tick)
 			one := lines[string(l.key)]
 			if one == nil {
 				one = &valued{names: slices.Clone(l.names)}
@@ -105,7 +109,7 @@ func LearnValues(logs [][]byte, named ...Sample) *Values {
 		all = append(all, lines)
 	}
 	scopes := map[string]bool{}
-	v.whole = areWhole(all, others > 0)
+	v.whole = areWhole(all, cadences, others > 0)
 	for _, key := range slices.Sorted(maps.Keys(all[0])) {
 		one, counts := all[0][key], false
 		one.thing = one.thingIn(key, all)
@@ -115,18 +119,16 @@ func LearnValues(logs [][]byte, named ...Sample) *Values {
 		}
 		scope := scopeOf(named)
 		for place, name := range one.names {
-			least := simulation
-			if name == "" || place == one.thing {
-				least = unrelated
-			}
-			decided := false
+			least, most := simulation, unrelated // of the pairs of logs that show it
 			for _, other := range all[1:] {
 				if role := one.role(other[key], place); role != undecided {
-					least, decided = min(least, role), true
+					least, most = min(least, role), max(most, role)
 				}
 			}
-			if !decided {
+			if least = min(least, most); name == "" || place == one.thing {
 				least = unrelated
+			} else if least == together { // the logs of other peers show it where one has few lines
+				least = most
 			}
 			for _, lines := range all[1:] {
 				if least == simulation && one.differs(lines[key], place) {
@@ -153,7 +155,7 @@ func LearnValues(logs [][]byte, named ...Sample) *Values {
 
 // areWhole reports whether all values are equal of the lines that all logs have at the same ticks, and these are several values
 // or all that the logs have. Where logs have half of some lines at the same ticks, the others may be missing because the states differ.
-func areWhole(all []map[string]*valued, more bool) bool {
+func areWhole(all []map[string]*valued, cadences []cadence, more bool) bool {
 	fewest := 1
 	if more { // they have other lines
 		fewest = 3
@@ -161,11 +163,15 @@ func areWhole(all []map[string]*valued, more bool) bool {
 	from, to := commonTicks(all)
 	values := 0
 	for key, one := range all[0] {
-		for _, other := range all[1:] {
+		for n, other := range all[1:] {
 			if other[key] == nil {
 				continue
 			}
-			switch together, equal := one.compare(other[key], from, to); {
+			a, b := one, other[key]
+			if mine, theirs := &cadences[0], &cadences[n+1]; mine.regular() && theirs.regular() {
+				a, b = a.of(theirs), b.of(mine)
+			}
+			switch together, equal := a.compare(b, from, to); {
 			case together && equal:
 				values += lists.Count(one.names, func(name string) bool { return name != "" && name != "text" })
 			case together || equal:
@@ -174,6 +180,39 @@ func areWhole(all []map[string]*valued, more bool) bool {
 		}
 	}
 	return values >= fewest*(len(all)-1)
+}
+
+// cadence is the ticks of a log's lines.
+type cadence struct {
+	ticks   map[uint64]bool
+	last    uint64
+	strides map[uint64]int
+}
+
+// see adds the tick of a line.
+func (c *cadence) see(tick uint64) {
+	if c.ticks == nil {
+		c.ticks, c.strides = map[uint64]bool{}, map[uint64]int{}
+	} else if stride := tick - c.last; stride > 0 && len(c.strides) < maxGroups {
+		c.strides[stride]++
+	}
+	c.ticks[tick], c.last = true, tick
+}
+
+// regular reports whether most ticks have the same distance: a log that has nothing of others was not written then.
+func (c *cadence) regular() bool {
+	return len(c.ticks) > fewestEqual && 8*slices.Max(slices.Collect(maps.Values(c.strides))) >= 7*(len(c.ticks)-1)
+}
+
+// of returns the lines of the ticks that a log has.
+func (v *valued) of(log *cadence) *valued {
+	out := &valued{names: v.names}
+	for i, tick := range v.ticks {
+		if log.ticks[tick] {
+			out.ticks, out.values = append(out.ticks, tick), append(out.values, v.values[i])
+		}
+	}
+	return out
 }
 
 // commonTicks returns the first and the last tick that all logs may have.
@@ -215,8 +254,25 @@ func (v *valued) compare(other *valued, from, to uint64) (together, equal bool) 
 	return false, 2*same >= fewer
 }
 
-// differs reports whether the last values in a place of two logs' lines differ, at the last tick that both have.
+// differs reports whether the values in a place of two logs' lines differ in several ticks, or at the last one that both have.
 func (v *valued) differs(other *valued, place int) bool {
+	differing, last := 0, uint64(0)
+	for i, k := 0, 0; i < len(v.ticks) && k < len(other.ticks); {
+		switch a, b := v.ticks[i], other.ticks[k]; {
+		case a < b:
+			i++
+		case a > b:
+			k++
+		default:
+			if !bytes.Equal(v.values[i][place], other.values[k][place]) && (differing == 0 || a != last) {
+				differing, last = differing+1, a
+			}
+			i, k = i+1, k+1
+		}
+	}
+	if differing >= fewestDistinct {
+		return true
+	}
 	from, to := max(v.ticks[0], other.ticks[0]), min(v.ticks[len(v.ticks)-1], other.ticks[len(other.ticks)-1])
 	a, b := v.within(from, to), other.within(from, to)
 	n := min(a[1]-a[0], b[1]-b[0])
@@ -387,7 +443,7 @@ func (v *Values) Format() tracediff.Format {
 			return func(line []byte, to *tracediff.Checkpoint) bool {
 				takes := l.take(plain(line))
 				one := v.lines[string(l.key)]
-				if !takes || l.back || one == nil {
+				if !takes || l.again(line) || l.back || one == nil {
 					return false
 				}
 				*to = tracediff.Checkpoint{Tick: l.tick, Scope: one.scope, Sums: to.Sums[:0]}

@@ -21,8 +21,9 @@ const (
 	sampleLen                = 1 << 20      // bytes of a log by which its lines are learned
 	leastSample, sampleRatio = 64 << 10, 64 // of it, in bytes and for each byte of the file
 
-	mostLogs = 256     // logs that are looked at
-	vagueLen = 1 << 17 // bytes of a log that confirm what its checksums are, or show what its lines are
+	mostLogs   = 256     // logs that are looked at
+	mostValues = 8       // logs with values
+	vagueLen   = 1 << 17 // bytes of a log that confirm what its checksums are, or show what its lines are
 )
 
 // log is a log with checksums or orders.
@@ -274,11 +275,10 @@ func (s *Survey) values(others []*group) {
 	if sure {
 		more = nil
 	}
-	const most = 8
 	for _, numbered := range []bool{false, true} { // logs with names that differ in a number count if there are no others
 		for _, g := range more {
 			text := g.notation == nil || slices.Contains(lineNotations, g.notation.Name)
-			if !text || g.binary || g.kind != description.Undescribed || numbered != (len(g.bases) > 1) || numbered && (len(list) > 1 || len(g.bases) > most) {
+			if !text || g.binary || g.kind != description.Undescribed || numbered != (len(g.bases) > 1) || numbered && (len(list) > 1 || len(g.bases) > mostValues) {
 				continue
 			}
 			for _, base := range g.bases {
@@ -286,14 +286,30 @@ func (s *Survey) values(others []*group) {
 			}
 		}
 	}
-	alone := func(l log) bool {
-		return !slices.ContainsFunc(list, func(o log) bool { return o.path != l.path && o.group.shape == l.group.shape })
+	var shapes [][]log // logs of one shape each, if there are any
+	for _, l := range list {
+		if i := slices.IndexFunc(shapes, func(same []log) bool { return same[0].group.shape == l.group.shape }); i >= 0 {
+			shapes[i] = append(shapes[i], l)
+		} else {
+			shapes = append(shapes, []log{l})
+		}
 	}
-	if same := slices.DeleteFunc(slices.Clone(list), alone); len(same) > 0 {
-		list = same
+	if several := lists.Where(shapes, func(same []log) bool { return len(same) > 1 }); len(several) > 0 {
+		shapes = several
+	} else {
+		shapes = [][]log{list}
 	}
-	if len(list) < 2 || len(list) > most {
-		return
+	for _, same := range shapes {
+		if s.valuesOf(same, seeds, sure) {
+			return
+		}
+	}
+}
+
+// valuesOf reads logs as logs with values, and reports whether they are: see values.
+func (s *Survey) valuesOf(list []log, seeds, sure bool) bool {
+	if len(list) < 2 || len(list) > mostValues {
+		return false
 	}
 	var texts [][]byte
 	var named []sums.Sample
@@ -302,7 +318,7 @@ func (s *Survey) values(others []*group) {
 		most := s.sampleOf(l.path)
 		text, err := s.read(l.path, most)
 		if err != nil {
-			return
+			return false
 		}
 		texts, whole = append(texts, text), whole && int64(len(text)) < most
 		if l.sums != nil {
@@ -310,15 +326,15 @@ func (s *Survey) values(others []*group) {
 		}
 	}
 	if sure && !whole || !seeds && !sums.Equal(named) {
-		return
+		return false
 	}
 	found := sums.LearnValues(texts, named...)
 	switch {
 	case found == nil || !seeds && len(found.Apart()) == 0:
-		return
+		return false
 	case sure:
 		s.lacking = append(s.lacking, fmt.Sprintf("%s: not equal to other logs although all checksums are: %s", list[0].path, strings.Join(found.Apart(), ", ")))
-		return
+		return true
 	}
 	if !whole {
 		found.Sampled()
@@ -331,6 +347,7 @@ func (s *Survey) values(others []*group) {
 		s.unread = slices.DeleteFunc(s.unread, func(g *group) bool { return g == l.group })
 		s.found = append(s.found, log{group: l.group, path: l.path, trace: &trace})
 	}
+	return true
 }
 
 // alone reads the only log as the log of several peers, if it is one.
