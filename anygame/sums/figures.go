@@ -29,7 +29,7 @@ type figures struct {
 	unlike   int    // steps to a value that is larger or smaller by more than a sixteenth
 	far      int    // of them those by more than a quarter
 	back     uint64 // the largest step to a smaller value
-	regular  bool   // grows by regular steps, and goes back by at most a window
+	regular  bool   // grows by regular steps, and goes back by at most a window or to its begin
 }
 
 func figuresOf(values [][]byte) figures {
@@ -85,6 +85,7 @@ func areCoarse(values map[string]struct{}) bool {
 // steps counts how the numbers go on.
 func (f *figures) steps(numbers []uint64) {
 	strides := map[uint64]int{}
+	far, least := false, slices.Min(append(numbers[:len(numbers):len(numbers)], math.MaxUint64))
 	for i := 1; i < len(numbers); i++ {
 		a, b := numbers[i-1], numbers[i]
 		if b > a {
@@ -93,6 +94,7 @@ func (f *figures) steps(numbers []uint64) {
 		} else if b < a {
 			f.falls++
 			f.back = max(f.back, a-b)
+			far = far || a-b > window && b > least+1
 		}
 		if diff := max(a, b) - min(a, b); diff > max(a, b)/16 {
 			f.unlike++
@@ -101,7 +103,7 @@ func (f *figures) steps(numbers []uint64) {
 			}
 		}
 	}
-	f.regular = len(numbers) >= 3 && f.distinct >= 3 && regular(strides, f.rises) && f.rises > f.falls && f.back <= window
+	f.regular = len(numbers) >= 3 && f.distinct >= 3 && regular(strides, f.rises) && f.rises > f.falls && !far
 }
 
 // regular reports whether half of some steps are the same one, and nearly all others a few of these, as where lines are

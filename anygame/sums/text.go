@@ -548,6 +548,9 @@ func (p *parsed) followed(i int) bool {
 		return false
 	}
 	next := slices.IndexFunc(p.names[i:], func(n name) bool { return n.from == i })
+	if next > 0 && p.isMark(i+1, "=") { // v=123456789 rtt=98
+		return false
+	}
 	if next < 0 || p.meaning(i) == vocabulary.Measure {
 		return true
 	}
