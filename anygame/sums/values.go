@@ -150,6 +150,11 @@ func LearnValues(logs [][]byte, named ...Sample) *Values {
 	if len(v.lines) == 0 {
 		return nil
 	}
+	for _, one := range v.lines {
+		if len(v.lines) == 1 && one.thing < 0 { // the names of all values tell nothing
+			one.scope = ""
+		}
+	}
 	return v
 }
 
