@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/internal/lists"
 )
 
-// encoded is the form of logs with checksums in base 64 or the like: "step 45 digest 3wwzb/WVbI5A". Their bytes are read as
-// digits in hexadecimal.
+// encoded is the form of logs with checksums in base 64 or the like: "step 45 digest 3wwzb/WVbI5A", {"units":"yM4cJg=="}. Their
+// bytes are read as digits in hexadecimal.
 type encoded struct {
 	length  int // of a checksum
 	inner   lineForm
@@ -49,7 +49,8 @@ func (e *encoded) line(line []byte) []byte {
 	return line
 }
 
-// find returns where the next text after a word for a checksum is, 0 if there is none. It has the wanted length, if there is one.
+// find returns where the next text after a word for a checksum is, or after any word if it is padded, 0 if there is none. It has the
+// wanted length, if there is one.
 func (e *encoded) find(line []byte, at int) (from, to int) {
 	line = line[:min(len(line), maxLine)]
 	for i := at; i < len(line); {
@@ -61,14 +62,12 @@ func (e *encoded) find(line []byte, at int) (from, to int) {
 		for i < len(line) && (isLetter(line[i]) || isDigit(line[i])) {
 			i++
 		}
-		if e.lexicon.Of(line[begin:i]) != vocabulary.Sum {
-			continue
-		}
+		named := e.lexicon.Of(line[begin:i]) == vocabulary.Sum
 		for from = i; from < len(line) && from < i+4 && strings.IndexByte(` ="':[(<`, line[from]) >= 0; from++ {
 		}
 		for to = from; to < len(line) && isCode(line[to]); to++ {
 		}
-		if from > i && to-from >= 8 && (e.length == 0 || to-from == e.length) {
+		if from > i && to-from >= 8 && (e.length == 0 || to-from == e.length) && (named || line[to-1] == '=') {
 			return from, to
 		}
 	}
@@ -99,14 +98,17 @@ func learnEncoded(lines [][]byte, how choice) (lineForm, []template) {
 	found := texts[e.length]
 	mixed := func(text string) bool {
 		_, _, whole := integer([]byte(text))
-		return !whole && strings.ToLower(text) != text && strings.ToUpper(text) != text && strings.ContainsAny(text, "0123456789+/")
+		return !whole && strings.ToLower(text) != text && strings.ToUpper(text) != text && strings.ContainsAny(text, "0123456789+/=")
 	}
 	distinct := slices.Compact(slices.Sorted(slices.Values(found)))
 	if len(found) < 3 || 2*len(distinct) < len(found) || 4*lists.Count(found, mixed) < 3*len(found) {
 		return nil, nil
 	}
 	other := lists.Map(lines, func(line []byte) []byte { return bytes.Clone(e.line(line)) })
-	inner, list := learnRecords(other, how)
+	inner, list := learnRoster(other, how)
+	if inner == nil {
+		inner, list = learnRecords(other, how)
+	}
 	if inner == nil {
 		list = learnText(other, how)
 	}

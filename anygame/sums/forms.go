@@ -37,7 +37,7 @@ func (r *reader) take(raw []byte) {
 			r.within = r.pattern.rooms.of(plain(raw))
 		}
 		r.match(r.text(raw))
-		if list, ok := r.form.(*roster); ok {
+		if list := rosterOf(r.form); list != nil {
 			for line := list.more(); line != nil; line = list.more() {
 				r.match(line)
 			}

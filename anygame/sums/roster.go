@@ -16,8 +16,9 @@ import (
 //	tick 120 sums: alice=9f3c5d1c bob=9f3c5d1c
 //	[120] P2:ab12 P1:ab12
 //	{"turn":120,"sums":[{"hash":"9f3c5d1c","peer":"bob"},{"hash":"9f3c5d1c","peer":"alice"}]}
+//	turn 120 alice(units=9f3c5d1c map=77e01f3b) bob(units=9f3c5d1c map=77e01f3b)
 //
-// It reads such a line as one line for each peer: "tick=120 peer=alice sum=9f3c5d1c".
+// It reads such a line as one line for each peer and part: "tick=120 peer=alice sum=9f3c5d1c of=units".
 type roster struct {
 	relayed *relayed // nil if each line has the checksums of all peers
 	inner   lineForm // or nil
@@ -25,12 +26,30 @@ type roster struct {
 	peers   map[string]bool
 	after   bool // the name of a peer follows its checksum
 	places  bool // peers have no names, only places
-	hex     bool // all checksums have letters
+	hex     bool // some checksums have letters
+	sure    bool // all have letters or many digits
 	scoped  bool // a tick has lines for parts of the state, with the names before the peers
+	nested  nesting
 
 	atoms []atom
 	found []entry
+	parts []part
 	lines [][]byte
+}
+
+// nesting is how a line has the checksums of parts of the state.
+type nesting int
+
+const (
+	flat    nesting = iota
+	byPeer          // each peer has all parts
+	byScope         // each part has all peers
+)
+
+// part is what a line has of one part of the state.
+type part struct {
+	scope string
+	list  []entry
 }
 
 // atom is a name or number of a line.
@@ -53,7 +72,7 @@ func (r *roster) fork() lineForm {
 	if r.relayed != nil {
 		return &roster{relayed: &relayed{lines: r.relayed.lines, key: r.relayed.key, scoped: r.relayed.scoped}}
 	}
-	one := &roster{tick: r.tick, peers: r.peers, after: r.after, places: r.places, scoped: r.scoped}
+	one := &roster{tick: r.tick, peers: r.peers, after: r.after, places: r.places, scoped: r.scoped, nested: r.nested}
 	if r.inner != nil {
 		one.inner = r.inner.fork()
 	}
@@ -66,22 +85,62 @@ func (r *roster) line(line []byte) []byte {
 		r.lines = r.relayed.roster(line)
 		return r.more()
 	}
-	tick, list := r.read(line)
-	list = slices.DeleteFunc(list, func(e entry) bool { return !r.peers[e.key] })
-	if r.lines = r.lines[:0]; len(tick) == 0 || len(list) < 2 {
+	tick, parts := r.sections(line)
+	if r.lines = r.lines[:0]; len(tick) == 0 {
 		return nil
 	}
-	rest := ""
-	if r.scoped {
-		rest = " of=" + r.scope()
-	}
-	if phaseIn(line) == tracediff.Predicted {
-		rest += " predicted"
-	}
-	for _, e := range list {
-		r.lines = append(r.lines, []byte("tick="+string(tick)+" peer="+bare(e.key)+" sum="+string(e.value)+rest))
+	for _, one := range parts {
+		list := slices.DeleteFunc(one.list, func(e entry) bool { return !r.peers[e.key] })
+		if len(list) < 2 {
+			continue
+		}
+		rest := ""
+		if r.scoped {
+			rest = " of=" + one.scope
+		}
+		if phaseIn(line) == tracediff.Predicted {
+			rest += " predicted"
+		}
+		for _, e := range list {
+			r.lines = append(r.lines, []byte("tick="+string(tick)+" peer="+bare(e.key)+" sum="+string(e.value)+rest))
+		}
 	}
 	return r.more()
+}
+
+// sections returns the tick of a line and what it has of each part of the state: one part unless they are nested.
+func (r *roster) sections(line []byte) (tick []byte, parts []part) {
+	tick, list := r.read(line)
+	r.parts = r.parts[:0]
+	if r.nested == flat {
+		return tick, append(r.parts, part{r.scope(), list})
+	}
+	head := ""
+	for i, a := range r.atoms {
+		if !a.number || i == 0 || r.atoms[i-1].number || r.keyOf(i, -1) == r.tick {
+			continue
+		}
+		if i > 1 && !r.atoms[i-2].number {
+			head = string(r.atoms[i-2].text)
+		}
+		peer, scope := head, string(r.atoms[i-1].text)
+		if r.nested == byScope {
+			peer, scope = scope, peer
+		}
+		n := slices.IndexFunc(r.parts, func(p part) bool { return p.scope == scope })
+		if n < 0 {
+			n = len(r.parts)
+			r.parts = append(r.parts, part{scope: scope})
+		}
+		if of := &r.parts[n]; head != "" && !slices.ContainsFunc(of.list, func(e entry) bool { return e.key == peer }) {
+			of.list = append(of.list, entry{peer, a.text})
+		}
+	}
+	parts = slices.DeleteFunc(r.parts, func(p part) bool { return len(p.list) < 2 })
+	if len(parts) < 2 {
+		return tick, nil
+	}
+	return tick, parts
 }
 
 // scope returns the word before the peers of the line that was read.
@@ -127,7 +186,7 @@ func (r *roster) template() template {
 	t := &text{slots: 3, anchor: []byte("tick="), elements: []element{
 		literals("tick="), {kind: number, slot: 0, exact: true}, literals(" peer="), {kind: label, slot: 1}, literals(" sum="), {kind: number, slot: 2, exact: true},
 	}}
-	out := template{text: t, roles: roles{tick: 0, peer: 1, scope: -1, phase: -1, points: []point{{sums: []sum{{slot: 2, word: "sum", hex: true}}}}}}
+	out := template{text: t, roles: roles{tick: 0, peer: 1, scope: -1, phase: -1, points: []point{{sums: []sum{{slot: 2, word: "sum", hex: r.hex}}}}}}
 	if r.scoped {
 		out.roles.scope, t.slots = 3, 4
 		t.elements = append(t.elements, literals(" of="), element{kind: label, slot: 3})
@@ -253,13 +312,16 @@ func learnRoster(lines [][]byte, how choice) (lineForm, []template) {
 		if tick == "" {
 			continue
 		}
-		for _, one := range []roster{{}, {after: true}, {places: true}} {
+		for _, one := range []roster{{nested: byPeer}, {nested: byScope}, {}, {after: true}, {places: true}} {
 			if one.inner, one.tick = form, tick; one.places && (header || len(lines) < 8) { // an excerpt may have lost its header
 				continue
 			}
 			n := one.learn(lines, how.alone)
 			if n > 0 && (best == nil || best.places && !one.places || n > most && best.places == one.places) {
 				best, most = &one, n
+			}
+			if n > 0 && one.nested != flat {
+				break
 			}
 		}
 	}
@@ -269,12 +331,28 @@ func learnRoster(lines [][]byte, how choice) (lineForm, []template) {
 	return best, []template{best.template()}
 }
 
-// IsRoster reports whether each line of a text has the checksums of all peers in hexadecimal. It is a log, although each line
-// may also be a state with a table of peers.
+// manyDigits is how many digits a checksum has at least that is clear without letters.
+const manyDigits = 8
+
+// IsRoster reports whether each line of a text has the checksums of all peers, clear ones. It is a log, although each line may
+// also be a state with a table of peers.
 func IsRoster(sample []byte) bool {
-	form, _ := learnRoster(linesOf(sample), choice{})
-	r, ok := form.(*roster)
-	return ok && r.hex
+	lines := linesOf(sample)
+	form, _ := learnEncoded(lines, choice{})
+	if form == nil {
+		form, _ = learnRoster(lines, choice{})
+	}
+	r := rosterOf(form)
+	return r != nil && r.sure
+}
+
+// rosterOf returns the roster in a form, nil if it has none.
+func rosterOf(form lineForm) *roster {
+	if e, ok := form.(*encoded); ok {
+		form = e.inner
+	}
+	r, _ := form.(*roster)
+	return r
 }
 
 // twins returns how many different checksums are on a line twice.
@@ -336,24 +414,29 @@ func (r *roster) learn(lines [][]byte, alone bool) int {
 	var rows [][]entry
 	columns := map[string][][]byte{}
 	again, last := 0, ""
+	ticked := 0
 	for _, line := range lines {
-		tick, list := r.read(line)
-		list = slices.DeleteFunc(list, func(e entry) bool { return !isValue(e.value) })
-		if tick == nil || len(list) == 0 {
+		tick, parts := r.sections(line)
+		if tick == nil || len(parts) == 0 {
 			continue
 		}
-		if string(tick) == last {
+		if ticked++; string(tick) == last {
 			again++
 		}
 		last = string(tick)
-		for i, e := range list {
-			if list[i].value = bytes.Clone(e.value); columns[e.key] != nil || len(columns) < maxGroups {
-				columns[e.key] = append(columns[e.key], list[i].value)
+		for _, one := range parts {
+			list := slices.DeleteFunc(one.list, func(e entry) bool { return !isValue(e.value) })
+			for i, e := range list {
+				if list[i].value = bytes.Clone(e.value); columns[e.key] != nil || len(columns) < maxGroups {
+					columns[e.key] = append(columns[e.key], list[i].value)
+				}
+			}
+			if len(list) > 0 {
+				rows = append(rows, slices.Clone(list))
 			}
 		}
-		rows = append(rows, slices.Clone(list))
 	}
-	r.scoped = 2*again > len(rows)
+	r.scoped = r.nested != flat || 2*again > ticked
 	maps.DeleteFunc(columns, func(key string, values [][]byte) bool {
 		f := figuresOf(values)
 		side := sideOf(key)
@@ -365,7 +448,7 @@ func (r *roster) learn(lines [][]byte, alone bool) int {
 	if len(names) < 2 || len(names) > maxSlots {
 		return 0
 	}
-	r.peers, r.hex = map[string]bool{}, true
+	r.peers, r.sure = map[string]bool{}, true
 	order := make([][2]int, len(names)) // how often a name precedes and follows another one
 	places := make([][]int, len(names)) // of the names in each row, -1 where it has none
 	for i, name := range names {
@@ -420,11 +503,16 @@ func (r *roster) learn(lines [][]byte, alone bool) int {
 		r.peers[name] = true
 	}
 	for name := range r.peers {
-		r.hex = r.hex && slices.ContainsFunc(columns[name], hasLetters)
+		r.hex = r.hex || slices.ContainsFunc(columns[name], hasLetters)
+		r.sure = r.sure && (slices.ContainsFunc(columns[name], hasLetters) || r.nested != flat && figuresOf(columns[name]).median >= manyDigits)
 	}
 	fits, misfits := 0, 0
 	for _, line := range lines {
-		_, list := r.read(line)
+		_, parts := r.sections(line)
+		var list []entry
+		for _, one := range parts {
+			list = append(list, one.list...)
+		}
 		if !slices.ContainsFunc(list, func(e entry) bool { return r.peers[e.key] && isValue(e.value) }) {
 			continue // a chat or another message of a peer
 		}
