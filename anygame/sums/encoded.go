@@ -101,7 +101,7 @@ func learnEncoded(lines [][]byte, how choice) (lineForm, []template) {
 		return !whole && strings.ToLower(text) != text && strings.ToUpper(text) != text && strings.ContainsAny(text, "0123456789+/=")
 	}
 	distinct := slices.Compact(slices.Sorted(slices.Values(found)))
-	if len(found) < 3 || 2*len(distinct) < len(found) || 4*lists.Count(found, mixed) < 3*len(found) {
+	if len(distinct) < fewestAlike || mostRelayed*len(distinct) < len(found) || 4*lists.Count(found, mixed) < 3*len(found) {
 		return nil, nil
 	}
 	other := lists.Map(lines, func(line []byte) []byte { return bytes.Clone(e.line(line)) })

@@ -95,7 +95,8 @@ func (j *relayed) roster(line []byte) (out [][]byte) {
 // names gives what may name the peer on a line with checksums.
 func (j *relayed) names(line []byte, do func(key, value string)) {
 	fields(line, do)
-	if j.lines.form == nil {
+	e, codes := j.lines.form.(*encoded) // the text around the checksums is as it was
+	if j.lines.form == nil || codes && e.inner == nil {
 		marked(j.read.matched.before, j.read.matched.after, do)
 	}
 }

@@ -218,7 +218,7 @@ func (p *parsed) nameOf(at int) name {
 		if p.filler(i) {
 			continue
 		}
-		if shortTick(p.text(i)) && !bytes.ContainsAny(p.line[t.to:p.tokens[at].from], "=:#") && !p.isShort(i) { // T12:30
+		if shortTick(p.text(i)) && !bytes.ContainsAny(p.line[t.to:p.tokens[at].from], "=:#") && !p.isShort(i) && !p.isLead(i, at) { // T12:30
 			break
 		}
 		return p.named(i, i+1)
@@ -232,6 +232,11 @@ func (p *parsed) isShort(i int) bool {
 	next := i + 1
 	return begins && next < len(p.tokens) && p.tokens[next].kind == number && p.tokens[next].from == p.tokens[i].to &&
 		p.tokens[next].whole && !isClock(p.line, p.tokens[next].to, p.tokens[next].to+1)
+}
+
+// isLead reports whether a letter begins a message and a number follows after a blank: T 0001 CRC 9f3acc01
+func (p *parsed) isLead(i, at int) bool {
+	return at == i+2 && p.tokens[i+1].kind == blank && (i == 0 || i > 1 && p.tokens[i-1].kind == blank && p.isMark(i-2, ":]|>"))
 }
 
 // named returns a name with the word before it.

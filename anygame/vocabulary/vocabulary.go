@@ -33,7 +33,7 @@ var lists = []struct {
 		"takt runde tour trame turno tura tur такт кадр ход"},
 	{Sum, "checksum chksum cksum csum hash crc digest md sha fletcher adler xxh xxhash fnv murmur blake siphash checksums " +
 		"prüfsumme prüfsummen pruefsumme pruefsummen хеш хэш"},
-	{WeakSum, "sum sync check rng random rand rnd state prng seed root somme summe suma soma сумма"},
+	{WeakSum, "sum cs chk sync check rng random rand rnd state prng seed root somme summe suma soma сумма"},
 	{Player, "player peer client user slot owner seat machine node sender plr"},
 	{Measure, "size len length bytes kb mb time ms us ns sec secs seconds interval period ping latency fps rate total port " +
 		"pid tid id line errors mismatches delta lag duration version depth width height addr address ptr pointer handle " +

@@ -1,8 +1,10 @@
 package formats
 
 import (
+	"bytes"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/engines/engine"
@@ -21,12 +23,34 @@ func Table(path string, head []byte) (named, long bool) {
 }
 
 // TableOfValues reports whether a file with these first bytes is a table of numbers that are no checksums of several peers: the
-// columns are several values of one program, or all have short numbers.
+// columns are several values of one program, or all have short numbers. So is one whose ticks go back: a later row of a tick
+// corrects an earlier one, or belongs to another match.
 func TableOfValues(path string, head []byte) bool {
-	if named, long := Table(path, head); named || long || tracediff.Sniff(head) != tracediff.Table {
+	if tracediff.Sniff(head) != tracediff.Table {
+		return false
+	}
+	if goesBack(head) {
+		return true
+	}
+	if named, long := Table(path, head); named || long {
 		return false
 	}
 	return unlikeColumns(head) || !someLong.Match(head)
+}
+
+// goesBack reports whether the first number of a row is smaller than the one before.
+func goesBack(head []byte) bool {
+	last := uint64(0)
+	for line := range engine.WholeLines(head) {
+		end := bytes.IndexFunc(line, func(c rune) bool { return c < '0' || c > '9' })
+		tick, err := strconv.ParseUint(string(line[:max(end, 0)]), 10, 63)
+		if err == nil && tick < last {
+			return true
+		} else if err == nil {
+			last = tick
+		}
+	}
+	return false
 }
 
 // someLong fits a row with a number that is long enough for a checksum, after its first one.
