@@ -38,6 +38,10 @@ var accepted = []string{
 	"engines/zeroad/testdata/commands.txt",
 	"engines/zeroad/testdata/printed.txt",
 	"engines/engine/gamereplay/testdata/commands.txt",
+	"testdata/openttd/*/server/commands-out.log", // dates and two states of generators
+	"engines/openttd/testdata/recorded.log",
+	"engines/openttd/testdata/replayed.log",
+	"cmd/desynctool/testdata/script/reports_around.txtar", // ticks and checksums in a report
 	"testdata/threads/bevy_ggrs-traces/*.txt",
 	"testdata/messages/bevy_ggrs-a.log",
 }

@@ -45,6 +45,8 @@ type roles struct {
 	repeats bool
 	// steady is set if only their form makes the values checksums: they hardly change.
 	steady  bool
+	again   bool   // some ticks have a second line
+	bare    bool   // only the values show what they are: the line has no word for a tick or a checksum
 	phase   int    // -1 if there is none
 	phaseOf string // the word before a truth value, empty if the value itself is the word
 	final   string // the value of the confirmed lines, where words do not show it
@@ -148,7 +150,8 @@ func resolve(columns []column, how choice) (roles, bool) {
 		sums = findSteady(columns, r.tick, rows)
 		r.steady, worded = true, true
 	}
-	if len(sums) == 0 || !named && !worded || rows < 3 && (!named || !worded) {
+	r.bare = !named && !worded && rows >= fewestBare && tick.figures.regular && !slices.ContainsFunc(sums, func(i int) bool { return !columns[i].figures.fixed(rows) })
+	if len(sums) == 0 || !named && !worded && !r.bare || rows < 3 && (!named || !worded) {
 		return r, false
 	}
 	for i := range sums { // a line with the checksums of several peers
@@ -175,10 +178,13 @@ func resolve(columns []column, how choice) (roles, bool) {
 	return r, true
 }
 
-// redoes reports whether ticks go back, and lines of one tick have no names that tell them apart.
+// fewestBare is how many lines show what they are by their values alone.
+const fewestBare = 8
+
+// redoes reports whether ticks go back or come twice, and lines of one tick have no names that tell them apart.
 func (r *roles) redoes(columns []column) bool {
 	f := &columns[r.tick].figures
-	return f.falls > 1 && f.back <= window && !r.repeats && r.scope < 0 && r.peer < 0 && r.phase < 0
+	return (f.falls > 1 || r.again) && f.back <= window && !r.repeats && r.scope < 0 && r.peer < 0 && r.phase < 0
 }
 
 // oneSided reports whether a name means something else in the log of each peer.
@@ -545,7 +551,7 @@ func (r *roles) discriminate(columns []column, alone bool) {
 	ticks := columns[r.tick].values
 	runs, all := rowsByTick(ticks)
 	again := len(ticks) - len(runs) // lines of the same tick as the one before
-	r.repeats = 2*again > len(ticks)-1 && again > 0
+	r.repeats, r.again = 2*again > len(ticks)-1 && again > 0, again > 1 && 4*again < len(ticks)
 	rowsOf := runs
 	if !several(runs) {
 		if rowsOf = all; !several(all) {

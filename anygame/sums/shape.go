@@ -52,6 +52,7 @@ type whole struct {
 type text struct {
 	elements []element
 	begin    bool   // it is at the begin of a line
+	head     bool   // its first line began with it
 	anchor   []byte // what it begins with, empty if that is a value
 	slots    int
 }
@@ -68,7 +69,7 @@ type element struct {
 
 // template returns the elements of a line.
 func (p *parsed) template() text {
-	t := text{begin: p.first == 0 && (p.tokens[0].kind == number || p.peer == 0)}
+	t := text{begin: p.first == 0 && (p.tokens[0].kind == number || p.peer == 0), head: p.first == 0}
 	add := func(b []byte, main bool) {
 		if n := len(t.elements); n > 0 && t.elements[n-1].kind == literal && !main {
 			t.elements[n-1].text = append(t.elements[n-1].text, b...)
@@ -160,7 +161,7 @@ func (t *text) trim(r *roles) *text {
 		if len(out.anchor) == 0 {
 			return nil
 		}
-	} else if !out.begin {
+	} else if out.begin = out.begin || t.head && begin == 0; !out.begin {
 		return nil
 	}
 	return out

@@ -287,6 +287,7 @@ func (p *parsed) take(line []byte) bool {
 	p.peer = -1
 	first, last, slots, telling := -1, -1, 0, 0
 	front, back := -1, -1    // of the peers
+	plain := -1              // a short number without a name, before the rest
 	spare, bare := -1, false // a word for a checksum before the first number, and a number without a name
 	for i := 0; i < len(p.tokens); i++ {
 		t := &p.tokens[i]
@@ -327,8 +328,14 @@ func (p *parsed) take(line []byte) bool {
 			continue
 		case meaning == vocabulary.Tick, meaning == vocabulary.Sum, meaning == vocabulary.WeakSum, shortTick(string(text)):
 			telling++
+		case meaning == vocabulary.Other && telling == 0 && first < 0 && plain >= 0 && p.isDigest(i): // #12 => 9f3acc01
+			telling, begin = 1, plain
+		case n.from < 0 && long < 6 && telling == 0 && !p.glued(i):
+			plain = i
+			continue
 		case meaning == vocabulary.Other && !p.glued(i) && (long >= 6 || spare >= 0 && n.from < 0 && long >= 4 || p.another(i, last)):
 		default:
+			plain = -1
 			continue
 		}
 		bare = bare || n.from < 0
@@ -353,6 +360,13 @@ func (p *parsed) take(line []byte) bool {
 	p.first, p.last = first, last
 	p.findFree()
 	return last-first > 1
+}
+
+// isDigest reports whether a number has the form of a checksum in hexadecimal.
+func (p *parsed) isDigest(i int) bool {
+	text := p.line[p.tokens[i].from:p.tokens[i].to]
+	digits, letters, ok := integer(text)
+	return ok && letters && len(digits) >= 8 && len(digits)%8 == 0 && !p.glued(i)
 }
 
 // another reports whether a number without a name follows a checksum with as many digits, after a blank: sum 60701 19940
@@ -625,7 +639,7 @@ func accept(list []*group, lines int, how choice) []template {
 			continue
 		}
 		taken[key] = g
-		out = append(out, template{text: form, roles: r, fixed: fixed, others: told, vague: r.steady || isVague(g.line), crowded: isCrowded(g.line, &r), redoes: r.redoes(g.columns)})
+		out = append(out, template{text: form, roles: r, fixed: fixed, others: told, vague: r.steady || r.bare || isVague(g.line), crowded: isCrowded(g.line, &r), redoes: r.redoes(g.columns)})
 		out[len(out)-1].apart = g.apart(&out[len(out)-1])
 		groups = append(groups, g)
 	}

@@ -23,23 +23,20 @@ func Table(path string, head []byte) (named, long bool) {
 }
 
 // TableOfValues reports whether a file with these first bytes is a table of numbers that are no checksums of several peers: the
-// columns are several values of one program, or all have short numbers. So is one whose ticks go back: a later row of a tick
-// corrects an earlier one, or belongs to another match.
+// columns are several values of one program, or all have short numbers.
 func TableOfValues(path string, head []byte) bool {
-	if tracediff.Sniff(head) != tracediff.Table {
-		return false
-	}
-	if goesBack(head) {
-		return true
-	}
-	if named, long := Table(path, head); named || long {
+	if named, long := Table(path, head); named || long || tracediff.Sniff(head) != tracediff.Table {
 		return false
 	}
 	return unlikeColumns(head) || !someLong.Match(head)
 }
 
-// goesBack reports whether the first number of a row is smaller than the one before.
-func goesBack(head []byte) bool {
+// GoesBack reports whether a file with these first bytes is a table in which the tick of a row is smaller than the one before: a later
+// row of a tick corrects an earlier one, or belongs to another match.
+func GoesBack(head []byte) bool {
+	if tracediff.Sniff(head) != tracediff.Table {
+		return false
+	}
 	last := uint64(0)
 	for line := range engine.WholeLines(head) {
 		end := bytes.IndexFunc(line, func(c rune) bool { return c < '0' || c > '9' })

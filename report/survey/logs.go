@@ -14,6 +14,7 @@ import (
 	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/notation"
+	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -44,16 +45,16 @@ type log struct {
 func (s *Survey) logs() {
 	looked := 0
 	s.histories()
-	tables := s.tables()
+	tables, back := s.tables(), s.goBack()
 	var sectioned []*group
 	var missed []log // with lines that show less than the lines of others
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool {
 		if g.binary || g.kind == description.State {
 			return false
 		}
-		if g.trace {
+		if g.trace && !back {
 			sample, err := s.read(filepath.Join(g.dir, g.bases[0]), headLen)
-			return err != nil || !tables[g.dir] || isLog(sample)
+			return err != nil || g.notation == nil || !tables[g.dir] || isLog(sample)
 		}
 		if s.embeds(g) {
 			return false
@@ -105,6 +106,21 @@ func (s *Survey) logs() {
 	s.together(sectioned)
 	s.compareHistories()
 	s.confirm()
+}
+
+// goBack reports whether a table of ticks and checksums has ticks that go back. Then all of them are read as logs.
+func (s *Survey) goBack() bool {
+	for _, g := range s.order {
+		if !g.trace {
+			continue
+		}
+		for _, base := range Picks(g.bases, mostTried) {
+			if sample, err := s.read(filepath.Join(g.dir, base), headLen); err == nil && formats.GoesBack(sample) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // readMissed reads logs with few lines as others of their group, or as older parts of the same log: game.log.1 of game.log.

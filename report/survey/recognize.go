@@ -95,7 +95,7 @@ func (s *Survey) recognize(g *group, path string) {
 	}
 	found := notation.Of(filepath.Base(path), head, whole)
 	if g.kind == description.Undescribed && !(found != nil && found.Name == "csv" && isMeasured(head)) && s.isKnown(path, head) {
-		if g.trace = found != nil && found.Name == "csv"; !g.trace {
+		if g.trace = found != nil && found.Name == "csv" || tracediff.Sniff(head) == tracediff.Table; !g.trace {
 			g.known = true
 			return
 		}
