@@ -71,7 +71,7 @@ func decode(t *testing.T, b []byte, document any) {
 
 // postsPage has the table of posts, verdictsPage the tables of their fixtures.
 var (
-	postsPage    = filepath.Join("..", "..", "docs", "formats", "real.md")
+	postsPage    = filepath.Join("testdata", "posts.md")
 	verdictsPage = filepath.Join("testdata", "real.md")
 )
 
