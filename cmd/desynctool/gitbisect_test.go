@@ -24,8 +24,8 @@ func TestWhichCommitPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, output, _ := strings.Cut(string(script), "\n-- found --\n")
-	output, _, _ = strings.Cut(output, "-- ")
-	if output == "" || !strings.Contains(string(page), output+"```\n") {
+	output, _, found := strings.Cut(output, "\n  what was tested\n")
+	if !found || !strings.Contains(string(page), output+"```\n") {
 		t.Error("docs/which-commit.md does not show what the transcript has as found")
 	}
 	command := regexp.MustCompile(`git bisect run desynctool --git-bisect-run replay \S+ --sim exec:./sim.sh --expect `)
