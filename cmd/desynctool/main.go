@@ -40,6 +40,8 @@ func schemaOf(cmd *cobra.Command) string {
 	switch {
 	case !cmd.HasParent():
 		return "limits" // the only document of the root
+	case cmd.Parent().Name() == "sim":
+		return "sim-" + cmd.Name()
 	case cmd.Parent().Name() != "golden":
 		return cmd.Name()
 	case cmd.Name() == "record":
