@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/internal/lists"
 )
 
@@ -60,11 +61,17 @@ const numberedNames = " seq sequence packet packets pkt msg message messages chu
 // fewestGrown is how many lines show that a number grows, and mostGrown how many names are tried.
 const fewestGrown, mostGrown = 5, 4
 
+// item finds the number of an item in a list that a person wrote. Logs have no such lists.
+var item = lazyregexp.New(`^\s*\d{1,3}[.)] `)
+
 // learnRenamed finds the lines of a log that name ticks by another word: a number with one name that grows by regular steps
 // from line to line, next to a checksum that is called one.
 func learnRenamed(lines [][]byte, how choice) (form lineForm, found []template) {
 	values := map[string][][]byte{}
 	p := parsed{}
+	if 2*lists.Count(lines, item.Match) > len(lines) {
+		return nil, nil
+	}
 	for _, line := range lines {
 		p.line = line[:min(len(line), maxLine)]
 		p.tokens = tokens(p.line, p.tokens[:0])

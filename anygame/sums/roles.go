@@ -700,17 +700,32 @@ func (r *roles) agree(columns []column, peer int, rowsOf [][]int, named bool) bo
 			continue
 		}
 		all++
-		if sum := sums[rows[0]]; bytes.Equal(sum, sums[rows[other]]) {
+		switch sum := sums[rows[0]]; {
+		case bytes.Equal(sum, sums[rows[other]]):
 			equal++
 			if ticks[string(sum)] == 1 {
 				own++
 			}
+		case named && inTwo(sums, peers, rows): // the first one is the odd one out
+			equal++
 		}
 	}
 	if named {
 		return 10*equal >= all && equal > 0
 	}
 	return 4*own >= all && own > 0
+}
+
+// inTwo reports whether two peers have the same checksum in some rows.
+func inTwo(sums, peers [][]byte, rows []int) bool {
+	of := map[string][]byte{}
+	for _, row := range rows {
+		if peer, ok := of[string(sums[row])]; ok && !bytes.Equal(peer, peers[row]) {
+			return true
+		}
+		of[string(sums[row])] = peers[row]
+	}
+	return false
 }
 
 // peerWords reports whether all values are words for peers.

@@ -370,6 +370,12 @@ var logs = []struct{ name, log, want, title string }{
 		"tick=5 sum=8x8uBbTk4isc\ntick=10 sum=BwbJHILGU+Dn\ntick=15 sum=Anbu/ScpugzN\n", "",
 	},
 	{
+		"the first of three replicas is the odd one out",
+		"Replica 0 (view=27) commits tick=16 checksum=0x78014756\nReplica 1 (view=31) commits tick=16 checksum=0x28091965\n" +
+			"Replica 2 (view=31) commits tick=16 checksum=0x28091965\nReplica 0 (view=33) commits tick=17 checksum=0x14972780\n",
+		"[Replica 0]\ntick=16 sum=0x78014756\ntick=17 sum=0x14972780\n[Replica 1]\ntick=16 sum=0x28091965\n[Replica 2]\ntick=16 sum=0x28091965\n", "",
+	},
+	{
 		"numbers below zero",
 		"tick 1: hash -1062276210\ntick 2: hash 1062276211\ntick 3: hash -62276212\n",
 		"tick=1 sum=-1062276210\ntick=2 sum=1062276211\ntick=3 sum=-62276212\n", "",
@@ -542,7 +548,9 @@ var others = map[string]string{
 	"claims":           "Desync at frame 100: checksum 5a8f3b2c != 6a8f3b2c\nDesync at frame 200: checksum 7a8f3b2c != 6a8f3b2c\nDesync at frame 300: checksum 8a8f3b2c != 6a8f3b2c\n",
 	"other checksums":  "received checksum 5a8f3b2c for tick 5\nreceived checksum 6a8f3b2c for tick 6\nreceived checksum 7a8f3b2c for tick 7\n",
 	"peers on a line":  "frame 1 p1 hash aaaa1111 p2 hash aaaa1111\nframe 2 p1 hash baaa1111 p2 hash baaa1111\nframe 3 p1 hash caaa1111 p2 hash cbaa1111\n",
-	"statistics":       "frame 1: 123456789 bytes in 34 packets\nframe 2: 993456781 bytes in 31 packets\nframe 3: 343456782 bytes in 35 packets\n",
+	"a list of a person": "1. Node 0 (view=27) commits op=16 checksum=78014756\n2. Node 1 (view=31) commits op=16 checksum=28091965\n" +
+		"3. Node 2 (view=31) commits op=16 checksum=28091965\n4. Node 0 (view=33) commits op=16 checksum=78014756\n5. Node 0 (view=33) commits op=17 checksum=14972780\n",
+	"statistics": "frame 1: 123456789 bytes in 34 packets\nframe 2: 993456781 bytes in 31 packets\nframe 3: 343456782 bytes in 35 packets\n",
 }
 
 func TestOthers(t *testing.T) {

@@ -34,7 +34,7 @@ var lists = []struct {
 	{Sum, "checksum chksum cksum csum hash crc digest md sha fletcher adler xxh xxhash fnv murmur blake siphash checksums " +
 		"prüfsumme prüfsummen pruefsumme pruefsummen хеш хэш"},
 	{WeakSum, "sum cs chk sync check rng random rand rnd state prng seed root somme summe suma soma сумма"},
-	{Player, "player peer client user slot owner seat machine node sender plr"},
+	{Player, "player peer client user slot owner seat machine node sender plr replica validator"},
 	{Measure, "size len length bytes kb mb time ms us ns sec secs seconds interval period ping latency fps rate total port " +
 		"pid tid id line errors mismatches delta lag duration version depth width height addr address ptr pointer handle " +
 		"thread guid uuid offset count memory mem heap rss date timestamp session build revision commit " +
