@@ -2,6 +2,7 @@ package statements
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/tracediff"
@@ -28,7 +29,7 @@ type owned struct {
 
 // spread finds values of several owners that are on lines apart from each other.
 func (p *post) spread() {
-	for _, read := range []func() []owned{p.listed, p.alike, p.headed, p.possessed} {
+	for _, read := range []func() []owned{p.listed, p.alike, p.headed, p.possessed, p.twins} {
 		if p.match(read()); len(p.found) > 0 {
 			return
 		}
@@ -77,6 +78,10 @@ func (p *post) match(list []owned) {
 		}
 		if s.tick, s.tickWord = p.tickAbove(first); s.tickWord == "" {
 			s.tick, s.tickWord = p.tickAbove(last)
+		}
+		isTick := func(v tracediff.ClaimedValue) bool { return v.Value == strconv.FormatUint(s.tick, 10) }
+		if slices.ContainsFunc(values, isTick) { // that differs
+			s.tickWord = ""
 		}
 		p.claim(&p.found, &p.lines[first], s)
 	}
@@ -134,15 +139,43 @@ func (p *post) alike() (out []owned) {
 		}
 		owner, end := l.numbered(k)
 		at := 0
-		for at < len(l.units) && !(l.units[at].start >= end && l.units[at].kind == sum && len(l.units[at].text) >= minListed && l.isValue(at)) {
+		isSum := func(u unit) bool {
+			return u.start >= end && (u.kind == sum && len(u.text) >= minListed || u.kind == number && len(u.text) >= minKeyed)
+		}
+		for at < len(l.units) && !(isSum(l.units[at]) && l.isValue(at)) {
 			at++
 		}
 		if owner == "" || at == len(l.units) {
 			continue
 		}
 		ofState := l.near(nouns, k, at) || l.wordAt("vote|votes") > k
-		if words := strings.TrimSpace(l.text[end:l.units[at].start]); len(strings.Fields(words)) > 1 && ofState && !l.near(stored|elsewhere, k, at) {
+		if words := beyond(l.text[end:l.units[at].start]); len(strings.Fields(words)) > 1 && ofState && !l.near(stored|elsewhere, k, at) {
 			out = append(out, owned{owner, " " + words, l.units[at].text, i, ""})
+		}
+	}
+	return out
+}
+
+// beyond returns the words behind the name of an owner, without what is in parentheses right behind it: Replica 2 (view=31) commits.
+func beyond(text string) string {
+	text = strings.TrimSpace(text)
+	if inside, rest, ok := strings.Cut(text, ") "); ok && strings.HasPrefix(inside, "(") {
+		text = strings.TrimSpace(rest)
+	}
+	return text
+}
+
+// votes keeps the sums of things of which three owners or more have one, some of them the same.
+func votes(list []owned) (out []owned) {
+	for _, v := range list {
+		owners, values := map[string]bool{}, map[string]bool{}
+		for _, o := range list {
+			if o.of == v.of {
+				owners[o.owner], values[o.value] = true, true
+			}
+		}
+		if len(owners) > 2 && len(values) > 1 && len(values) < len(owners) {
+			out = append(out, v)
 		}
 	}
 	return out

@@ -32,7 +32,23 @@ func TestPosts(t *testing.T) {
 		head + "In wolf-port, the demo enters M9 at gametic 529, whereas in Rook it enters M9 at gametic 519.": "values of gametic wolf-port=529 Rook=519",
 		head + "In wolf-port it begins at gametic 529, and it ends at gametic 619.":                            "In wolf-port it begins at gametic 529, and it ends at gametic 619.; desync of replicas",
 		"# Game desyncs\n\"The points of client and server don't match. Client = 2, Server = 0":                "values client=2 server=0",
-		"# Game desyncs\nClient = 2, Server = 0":                                                               "Game desyncs",
+		// What two runs wrote, equal except for some numbers.
+		"# Not deterministic\n\nWith one thread:\n```\nloaded 12 reefs\nCurrents met: 4180\nFish left: 93.25\nWarm water: 7\nTime: 31 s\n```\nWith two:\n```\nloaded 12 reefs\nCurrents met: 4177\nFish left: 93.25\nWarm water: 8\nTime: 33 s\n```": "" +
+			"values of Currents met one side=4180 the other side=4177; values of Warm water one side=7 the other side=8",
+		"# Not deterministic\nCurrents met: 4180\nFish left: 93\nThat is all.\nCurrents met: 4177\nFish left: 93":                                                    "Not deterministic",
+		"# Not deterministic\nCurrents met: 4180\nFish left: 93\nWater: 7\nCurrents met: 4177\nFish left: 93\nWater: 7\nCurrents met: 4170\nFish left: 93\nWater: 7": "Not deterministic",
+		"# Not deterministic\nIn run 1 the tide turns at frame 940\nIn run 2 the tide turns at frame 941":                                                            "values of frame run 1=940 run 2=941",
+		"# Not deterministic\nIn run 1 the tide turns in 940 ms\nIn run 2 the tide turns in 941 ms":                                                                  "Not deterministic",
+		"# Not deterministic\n```\n612c612\n<     \"drift\": 0.25,\n---\n>     \"drift\": 0.26,\n```":                                                                "values of drift one side=0.25 the other side=0.26",
+		"# Not deterministic\n| pair | pixels |\n|---|---|\n| run 1 vs 2 | 0 (identical) |\n| run 1 vs 3 | all |":                                                    "Not deterministic",
+
+		// Three replicas, of which one votes for something else: no word for a desync is needed.
+		"# Correctness\n1. Replica 0 (view=3) commits op=7 checksum=77e01f3b\n2. Replica 1 (view=4) commits op=7 checksum=5f3a91c7\n3. Replica 2 (view=4) commits op=7 checksum=5f3a91c7": "" +
+			"values Replica 0=77e01f3b Replica 1=5f3a91c7 Replica 2=5f3a91c7",
+		"# Correctness\n1. Replica 0 commits op=7 checksum=77e01f3b\n2. Replica 1 commits op=7 checksum=5f3a91c7":                                              "",
+		"# Correctness\n1. Replica 0 commits op=7 checksum=77e01f3b\n2. Replica 1 commits op=7 checksum=5f3a91c7\n3. Replica 2 commits op=7 checksum=11223344": "",
+
+		"# Game desyncs\nClient = 2, Server = 0": "Game desyncs",
 	} {
 		if got := told(text); got != want {
 			t.Errorf("%q:\n%s\nwant\n%s", text, got, want)
@@ -49,6 +65,12 @@ func TestPhrased(t *testing.T) {
 		"**Error**: nondeterministic workflow: missing replay decision for Done: (Result:[], EventId:34)":                "nondeterministic workflow: missing replay decision for Done: (Result:[], EventId:34)",
 		"rollback should have fired (predicted Rank missing vs Confirmed":                                                "rollback should have fired (predicted Rank missing vs Confirmed",
 		"# checksum issue in matches":                                                                                    "checksum issue in matches",
+		"# simulation results change":                                                                                    "simulation results change",
+		"I run it again and get different results.":                                                                      "I run it again and get different results.",
+		"I expect different results when I run it again.":                                                                "",
+		"I get different results with other seeds.":                                                                      "",
+		"# Rollback cannot reach the same game state":                                                                    "Rollback cannot reach the same game state",
+		"# Discrepancies across Mac and Windows\nIt desynced.":                                                           "Discrepancies across Mac and Windows; It desynced.",
 		"# checksum issue of the installer":                                                                              "",
 		"# Recorded two desyncs during Red vs. Blue matches":                                                             "Recorded two desyncs during Red vs. Blue matches",
 		"# Multiplayer desync\nThe cycle was wrong - 2125 was really game cycle 10,626.":                                 "The cycle was wrong - 2125 was really game cycle 10,626.; Multiplayer desync",

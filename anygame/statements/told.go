@@ -39,6 +39,8 @@ func Told(text []byte, name string) *tracediff.ClaimLog {
 	}
 	if p.pairs(); len(p.found) == 0 && len(p.told) > 0 {
 		p.spread()
+	} else if len(p.found) == 0 {
+		p.match(votes(p.alike()))
 	}
 	if log.Claims = p.found; len(p.found) == 0 {
 		of, others := p.apart()
@@ -301,6 +303,8 @@ func (m *message) comparesSides(from, to int) bool {
 	for _, u := range m.units[from:to] {
 		switch {
 		case u.kind != word:
+		case oneOf(u.text, unlike) && first == "":
+			against = true
 		case oneOf(u.text, opposing):
 			against = first != ""
 		case oneOf(u.text, paired) && first == "":
@@ -312,9 +316,10 @@ func (m *message) comparesSides(from, to int) bool {
 	return false
 }
 
-// opposing are words that set two sides against each other, paired words for a side.
+// opposing are words between two sides that set them against each other, unlike words before both. Paired are words for a side.
 const (
 	opposing = "while|whereas|but|unlike"
+	unlike   = "discrepancy|discrepancies|differences|mismatches"
 	paired   = "client|server|host|guest|local|remote|peer|opponent|left|right|one|other|replay|recording|linux|windows|mac|android|debug|release"
 )
 
@@ -332,6 +337,8 @@ func (m *message) talk(from int) (trigger, bool) {
 			return trigger{i, end, true, true}, true
 		} else if end := m.longest(phrased(), i); end > 0 && !m.has(stored|elsewhere) {
 			return trigger{i, end, true, true}, true
+		} else if end := m.longest(varied(), i); end > 0 && m.repeats(i) {
+			return trigger{i, end, true, true}, true
 		}
 	}
 	return t, ok
@@ -348,8 +355,23 @@ var spoken = []string{"desync", "unsync", "determinis", "nondetermin", "indeterm
 // phrased are phrases that are about a desync in the text of a person.
 var phrased = sync.OnceValue(func() phrases {
 	return read("moved|moves|moving wrongly", "unmatched|mismatched|mismatching checksum|checksums|hash|hashes", "checksum|checksums issue|issues|problem|problems",
-		"rollback should have fired|triggered|happened")
+		"rollback should have fired|triggered|happened", "reach|reaches|reached|reproduce|reproduces same|different|identical game|world|simulation state",
+		"reach|reaches|reached|reproduce|reproduces the same game|world|simulation state")
 })
+
+// varied are phrases for a difference between two runs, in a sentence about several runs.
+var varied = sync.OnceValue(func() phrases {
+	return read("different|differing|inconsistent|varying result|results|outcome|outcomes|output|outputs|trajectory|trajectories", "results|outcome|outputs change|changes|vary|varies|differ|differs")
+})
+
+// repeats reports whether the sentence of a phrase is about the same thing that is done again. Nobody expects a difference then.
+func (m *message) repeats(at int) bool {
+	from, to := m.sentence(trigger{from: at, to: at + 1})
+	has := func(words string) bool {
+		return slices.ContainsFunc(m.units[from:to], func(u unit) bool { return u.kind == word && oneOf(u.text, words) })
+	}
+	return has("same|identical|repeat|repeated|repeatedly|rerun|reruns|again|twice|simulation|simulations") && !has("expect|expected|seeds|want|should")
+}
 
 // asserts returns where a phrase for a failed assertion about a tick ends that begins at a unit, 0 if there is none: Assertion
 // failed: i.frame == next_frame.

@@ -366,7 +366,17 @@ func (m *message) isListed(i int) bool {
 // isValue reports whether a unit is a value that may be a sum.
 func (m *message) isValue(i int) bool {
 	u := m.units[i]
-	return (u.kind == number || u.kind == sum || u.kind == value) && !m.used[i] && !u.joined && !isNone(u.text) && !m.isPart(i)
+	return (u.kind == number || u.kind == sum || u.kind == value) && !m.used[i] && !u.joined && !isNone(u.text) && !m.isPart(i) && !m.numbersRun(i)
+}
+
+// numbersRun reports whether a number is the one of a run, alone or after another one: run 1 vs 3.
+func (m *message) numbersRun(i int) bool {
+	if m.units[i].kind != number || len(m.units[i].text) > maxNumber {
+		return false
+	}
+	for i--; i > 0 && m.units[i-1].kind == number && oneOf(m.units[i].text, "vs|versus|and|/|&|,"); i -= 2 {
+	}
+	return i >= 0 && m.units[i].kind == word && oneOf(m.units[i].text, runs)
 }
 
 // isPart reports whether a value is a part of a longer name: of a range of numbers, an identifier with hyphens, or a path.

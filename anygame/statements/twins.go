@@ -1,0 +1,158 @@
+package statements
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/internal/lazyregexp"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// People show what two runs wrote. The lines of both are equal except for some numbers:
+//
+//	first run:              In run 1 the door opens on frame 940     612c612
+//	Packets: 6855           In run 2 the door opens on frame 941     < "drift": 0.25,
+//	Delay (cycles): 8.39                                             ---
+//	Port: 12                                                         > "drift": 0.26,
+//	second run:
+//	Packets: 6990
+//	Delay (cycles): 8.40
+//	Port: 12
+
+const (
+	// fewestTwins is how many lines the text of a run has at least, and mostRepeated how many lines two texts have at most.
+	fewestTwins, mostRepeated = 3, 64
+)
+
+// figure finds the numbers of a line. No simulation computes those with a name or a unit of the other two.
+var (
+	figure  = lazyregexp.New(`-?\b\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\b`)
+	ofClock = lazyregexp.New(`(?i)\b(?:times?|elapsed|took|duration|date|started|finished|fps|pid|thread|port|address|version|build|line)\b|0x\d*$|\d:\d\d`)
+	seconds = lazyregexp.New(`(?i)^(?:seconds?|secs?|[mun]?s|minutes?|:\d\d)\b`)
+)
+
+// shape is a line without its numbers, and these.
+type shape struct {
+	text    string
+	numbers []string
+	before  []string // the text before each number
+}
+
+// shaped returns the shape of a line. Its text is empty if the line has no numbers, or no words.
+func shaped(line string) (s shape) {
+	at := 0
+	var out strings.Builder
+	for _, f := range figure.FindAllStringSubmatchIndex(line, -1) {
+		out.WriteString(line[at:f[0]] + "#")
+		s.numbers, s.before = append(s.numbers, line[f[0]:f[1]]), append(s.before, line[:f[0]])
+		at = f[1]
+	}
+	if len(s.numbers) == 0 || !strings.ContainsFunc(line, func(r rune) bool { return isLetter(byte(min(r, 0xff))) }) {
+		return shape{}
+	}
+	s.text = out.String() + line[at:]
+	return s
+}
+
+// differs returns the places of the numbers that differ between two lines of one shape.
+func (s *shape) differs(o *shape) (at []int) {
+	for i, n := range s.numbers {
+		if !tracediff.EqualSums(n, o.numbers[i]) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// name returns the words before a number: "Packets (all)" of "Packets (all): 12".
+func (s *shape) name(i int) string {
+	text := s.before[i]
+	if i > 0 {
+		text = text[len(s.before[i-1])+len(s.numbers[i-1]):]
+	}
+	return strings.TrimLeft(strings.Trim(text, " \t:=,;\"'%#*<>-|~("), "0123456789.) ")
+}
+
+// twins returns the numbers that differ between the lines of two runs.
+func (p *post) twins() (out []owned) {
+	shapes := make([]shape, len(p.lines))
+	places := map[string][]int{}
+	for i := range p.lines {
+		if shapes[i] = shaped(p.lines[i].raw); shapes[i].text != "" {
+			places[shapes[i].text] = append(places[shapes[i].text], i)
+		}
+	}
+	pair := func(a, b, k int, of string, sides [2]string) {
+		s, o := &shapes[a], &shapes[b]
+		isKnown := func(v owned) bool { return v.of == of }
+		if of != "" && !slices.ContainsFunc(out, isKnown) && len(of) <= maxThing && !ofClock.MatchString(of) && !seconds.MatchString(strings.TrimLeft(p.lines[a].raw[len(s.before[k])+len(s.numbers[k]):], " ")) {
+			out = append(out, owned{sides[0], of, s.numbers[k], a, ""}, owned{sides[1], of, o.numbers[k], b, ""})
+		}
+	}
+	sides := [2]string{tracediff.OneSide, tracediff.OtherSide}
+	for i := range p.lines {
+		if shapes[i].text == "" {
+			continue
+		}
+		if i > 1 && i+2 < len(p.lines) && p.isChange(i) && len(shapes[i].numbers) == len(shapes[i+2].numbers) && shapes[i].text[1:] == strings.TrimPrefix(shapes[i+2].text, ">") {
+			for _, k := range shapes[i].differs(&shapes[i+2]) {
+				pair(i, i+2, k, shapes[i].name(k), sides)
+			}
+		}
+		if n := i + 1; n < len(p.lines) && shapes[n].text == shapes[i].text {
+			if at := shapes[i].differs(&shapes[n]); len(at) == 2 && isRun(shapes[i].before[at[0]]) && !isRun(shapes[i].before[at[1]]) {
+				run := lastWord(shapes[i].before[at[0]]) + " "
+				pair(i, n, at[1], lastWord(shapes[i].before[at[1]]), [2]string{run + shapes[i].numbers[at[0]], run + shapes[n].numbers[at[0]]})
+			}
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for i, s := range shapes {
+		of := places[s.text]
+		if len(of) != 2 || of[0] != i {
+			continue
+		}
+		apart, n := of[1]-i, 0
+		for n < min(apart, mostRepeated) && of[1]+n < len(shapes) && shapes[i+n].text == shapes[of[1]+n].text && len(places[shapes[i+n].text]) == 2 {
+			n++
+		}
+		for k := range n {
+			for _, at := range shapes[i+k].differs(&shapes[of[1]+k]) {
+				if n >= fewestTwins && len(shapes[i+k].numbers) == 1 {
+					pair(i+k, of[1]+k, at, shapes[i+k].name(at), sides)
+				}
+			}
+		}
+		if n >= fewestTwins {
+			break
+		}
+	}
+	return out
+}
+
+// isChange reports whether a line is the left one of two that a diff without an option shows to be different.
+func (p *post) isChange(i int) bool {
+	head := strings.TrimSpace(p.lines[i-1].raw)
+	return strings.HasPrefix(p.lines[i].raw, "<") && strings.TrimSpace(p.lines[i+1].raw) == "---" && strings.HasPrefix(p.lines[i+2].raw, ">") &&
+		strings.Trim(head, "0123456789,c") == "" && strings.Count(head, "c") == 1
+}
+
+// isRun reports whether a text ends with a word for one of several runs or machines.
+func isRun(before string) bool {
+	w := strings.ToLower(lastWord(before))
+	return oneOf(w, runs) || peerNouns.has(w) || oneOf(w, replicas)
+}
+
+// runs are words for one of several times that a program runs.
+const runs = "run|runs|trial|attempt|pass|try|playback|execution|simulation|rerun|session"
+
+// lastWord returns the word that a text ends with.
+func lastWord(text string) string {
+	words := strings.Fields(strings.TrimRight(text, " #"))
+	if len(words) == 0 {
+		return ""
+	}
+	return strings.Trim(words[len(words)-1], "(*_\"'")
+}
