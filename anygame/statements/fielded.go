@@ -1,6 +1,7 @@
 package statements
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -87,15 +88,11 @@ type changed struct {
 	values [2]string
 }
 
-// changes returns the fields with two values each at the end of a message: tick 0 state differs: hp 12/13 rng 17/18. A cut end is
-// left out.
-func (m *message) changes(t trigger) (list []changed) {
-	_, rest, ok := strings.Cut(m.text[m.units[t.to-1].end:], ":")
-	if !ok {
-		return nil
-	}
+// changesIn returns the fields with two values each at the end of a text: hp 12/13 rng 17/18. A cut end is left out. Whole reports that
+// there is nothing else, except for the words for the two sides: (recorded/replayed).
+func changesIn(text string) (list []changed, whole bool) {
 	of := ""
-	for _, part := range strings.Fields(rest) {
+	for _, part := range strings.Fields(text) {
 		a, b, two := strings.Cut(strings.Trim(part, ",;"), "/")
 		switch {
 		case two && of != "" && isNumeric(a) && isNumeric(b):
@@ -104,10 +101,10 @@ func (m *message) changes(t trigger) (list []changed) {
 		case !two && of == "" && isLetter(part[0]):
 			of = strings.TrimRight(part, ":=,")
 		default:
-			return list
+			return list, of == "" && part[0] == '(' && strings.HasSuffix(text, part)
 		}
 	}
-	return list
+	return list, of == ""
 }
 
 // isNumeric reports whether a text is a number, or digits in base 16.
@@ -115,14 +112,31 @@ func isNumeric(t string) bool {
 	return t != "" && strings.Trim(t, "0123456789abcdefABCDEFx.-") == "" && strings.ContainsAny(t, "0123456789")
 }
 
-// ofChanges returns the values of the first field with two values that differ, and its name.
-func (m *message) ofChanges(t trigger) (values []tracediff.ClaimedValue, of string) {
-	for _, c := range m.changes(t) {
-		if c.values[0] != c.values[1] {
-			return []tracediff.ClaimedValue{{Peer: tracediff.OneSide, Value: c.values[0]}, {Peer: tracediff.OtherSide, Value: c.values[1]}}, c.of
-		}
+// ofChanges returns the values of the first field with two values that differ, and its name: tick 0 state differs: hp 12/13 rng 17/18.
+// Lines below may have more fields, and then the words for the two sides. More are these lines.
+func (m *message) ofChanges(t trigger, next []string) (values []tracediff.ClaimedValue, of string, more []string) {
+	_, rest, ok := strings.Cut(m.text[m.units[t.to-1].end:], ":")
+	if !ok {
+		return nil, "", nil
 	}
-	return nil, ""
+	list, whole := changesIn(rest)
+	sides := m
+	for _, line := range next {
+		l := parse(line, true)
+		others, all := changesIn(l.text)
+		if len(list) == 0 || !whole || !all || len(others) == 0 {
+			break
+		}
+		list, more, sides = append(list, others...), append(more, l.text), l
+	}
+	for _, c := range list {
+		if c.values[0] == c.values[1] {
+			continue
+		}
+		a, b := sides.sidesBehind()
+		return []tracediff.ClaimedValue{{Peer: cmp.Or(a, tracediff.OneSide), Value: c.values[0]}, {Peer: cmp.Or(b, tracediff.OtherSide), Value: c.values[1]}}, c.of, more
+	}
+	return nil, "", nil
 }
 
 // sidesBehind returns the words for the two sides of values, between the parentheses that a message ends with: 5 != 6 (replayed

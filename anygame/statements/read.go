@@ -232,17 +232,20 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 		s.values = keyed
 		return s, 0
 	}
+	var below []string
 	if s.values, s.by = m.values(whole.from, whole.to); len(s.values) > 0 {
 		s.of = cmp.Or(m.member, m.thing(), m.fieldAfter(t), m.ofSides)
-	} else if s.values, s.of = m.ofChanges(t); s.of == "" {
-		s.of = cmp.Or(m.fieldAfter(t), m.thing())
+	} else if s.values, s.of, below = m.ofChanges(t, next); s.of == "" {
+		if s.of = cmp.Or(m.fieldAfter(t), m.thing()); s.of != "" {
+			s.values = m.valuesAbove()
+		}
 	}
 	if s.tickWord == "" && m.above != nil {
 		s.tick, s.tickWord = m.above.number, m.above.word
 	}
-	parts := []string{m.text}
+	parts, n := append([]string{m.text}, below...), len(below)
 	if len(s.values) == 0 || s.tickWord == "" {
-		if n = m.follow(s, t, next, &parts); len(s.values) > 0 && s.tickWord == "" && areSums(s.values, true) && m.blocked() {
+		if n = max(n, m.follow(s, t, next, &parts)); len(s.values) > 0 && s.tickWord == "" && areSums(s.values, true) && m.blocked() {
 			s.tick, s.tickWord = m.tickNear(t, whole)
 		}
 	}
@@ -293,6 +296,20 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 		s.text = strings.ToValidUTF8(s.text[:maxText], "") + "\u2026"
 	}
 	return s, n
+}
+
+// valuesAbove returns the values on the line above a message that names what they are, if that line has a phrase for a desync and
+// names nothing: Desync values: local 5, remote 7.
+func (m *message) valuesAbove() []tracediff.ClaimedValue {
+	if len(m.before) == 0 || !m.lead.program {
+		return nil
+	}
+	l := parse(m.before[len(m.before)-1], false)
+	if t, ok := l.trigger(0); !ok || !t.strong || !l.lead.program || len(l.ticks) > 0 || l.thing() != "" || l.fieldAfter(t) != "" {
+		return nil
+	}
+	values, _ := l.values(0, len(l.units))
+	return values
 }
 
 // isReported reports whether the verb before a phrase makes its subject the reporter: bob reported a desync.
@@ -419,11 +436,13 @@ func (m *message) follow(s *statement, t trigger, next []string, parts *[]string
 	l.findNames()
 	l.findTicks()
 	if len(s.values) == 0 {
+		of := s.of
 		if s.values, s.by, s.of = sides.values(); len(s.values) == 0 {
 			if s.values, s.by, s.of = columns.values(); s.of != "" {
 				joined.WriteString(s.of + ": " + s.values[0].Value + ", " + s.values[1].Value)
 			}
 		}
+		s.of = cmp.Or(s.of, of)
 		if len(s.values) == 0 {
 			s.values = l.byKeys()
 		}
