@@ -29,7 +29,7 @@ type owned struct {
 
 // spread finds values of several owners that are on lines apart from each other.
 func (p *post) spread() {
-	for _, read := range []func() []owned{p.listed, p.alike, p.headed, p.possessed, p.twins} {
+	for _, read := range []func() []owned{p.listed, p.alike, p.headed, p.possessed, p.twins, p.repeated, p.quotes} {
 		if p.match(read()); len(p.found) > 0 {
 			return
 		}
@@ -65,9 +65,11 @@ func (p *post) match(list []owned) {
 			} else {
 				first = v.line
 			}
+			if len(values) == 0 || v.line > last {
+				texts = append(texts, strings.TrimSpace(v.label+" "+p.lines[v.line].text))
+			}
 			last = v.line
 			values = append(values, tracediff.ClaimedValue{Peer: v.owner, Value: v.value})
-			texts = append(texts, strings.TrimSpace(v.label+" "+p.lines[v.line].text))
 		}
 		if len(values) < 2 || !differ || len(p.found) == mostTold {
 			continue
