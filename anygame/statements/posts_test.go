@@ -42,6 +42,9 @@ func TestPosts(t *testing.T) {
 		"# Not deterministic\n```\n612c612\n<     \"drift\": 0.25,\n---\n>     \"drift\": 0.26,\n```":                                                                "values of drift one side=0.25 the other side=0.26",
 		"# Not deterministic\n| pair | pixels |\n|---|---|\n| run 1 vs 2 | 0 (identical) |\n| run 1 vs 3 | all |":                                                    "Not deterministic",
 
+		"# Not deterministic\nOut[3]:\n#0. 'crabs': 3903.5\n#1. 'eels': 133\nOut[4]:\n#0. 'crabs': 3848.6\n#1. 'eels': 133":         "values of crabs one side=3903.5 the other side=3848.6",
+		"# Not deterministic\n(Ruby)\n48528 3822790476\n10 2445230203\n16 476387\n(Lua)\n48528 1675306828\n10 297746555\n16 476387": "values of 48528 one side=3822790476 the other side=1675306828; values of 10 one side=2445230203 the other side=297746555",
+
 		// A list with a number of each of several runs, and two texts that a test compared.
 		"# Not deterministic\nThe final depth of 3 runs:\n**Calm**: 7.25, 7.5, 7.25\n":        "values of Calm run 1=7.25 run 2=7.5 run 3=7.25",
 		"# Not deterministic\nThe final depth of 3 runs:\n**Calm**: 7.25, 7.25, 7.25\n":       "Not deterministic",
@@ -75,6 +78,8 @@ func TestPhrased(t *testing.T) {
 		"# simulation results change":                                                                                    "simulation results change",
 		"I run it again and get different results.":                                                                      "I run it again and get different results.",
 		"I expect different results when I run it again.":                                                                "",
+		"# A node has an inconsistent AppHash and is out of sync\nIt happened on block height 1500225.":                  "It happened on block height 1500225.; A node has an inconsistent AppHash and is out of sync",
+		"# The city is out of sync\nIt has block 12 and height 7.":                                                       "The city is out of sync",
 		"I get different results with other seeds.":                                                                      "",
 		"# Rollback cannot reach the same game state":                                                                    "Rollback cannot reach the same game state",
 		"# Discrepancies across Mac and Windows\nIt desynced.":                                                           "Discrepancies across Mac and Windows; It desynced.",

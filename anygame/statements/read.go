@@ -158,9 +158,13 @@ func (m *message) blockAbove() {
 	if m.above != nil || !sums && m.wordAt("block") < 0 {
 		return
 	}
-	for i, line := range slices.Backward(m.before) {
+	near := 0
+	for _, line := range slices.Backward(m.before) {
 		l := parse(line, true)
-		if near := len(m.before) - i; m.lead.program && l.lead.program && near < 3 && (l.failedBlock() || l.ofBlock()) {
+		if len(l.units) > 0 {
+			near++
+		}
+		if m.lead.program && l.lead.program && near < 3 && (l.failedBlock() || l.ofBlock() || l.rejectedBlock()) {
 			m.above = &l.ticks[len(l.ticks)-1]
 			return
 		}
@@ -199,6 +203,11 @@ func (m *message) failedBlock() bool {
 		}
 	}
 	return false
+}
+
+// rejectedBlock takes the number of a block that a line says to be wrong: Processed block 7 (0x321749...70e6ac) is invalid.
+func (m *message) rejectedBlock() bool {
+	return m.wordAt("invalid|bad|rejected|wrong") >= 0 && m.wordAt("last|previous|parent|next") < 0 && m.findBlocks()
 }
 
 // fields counts pairs such as tick=4410, which programs write and people do not.

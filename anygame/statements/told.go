@@ -195,13 +195,20 @@ func isPlain(w string) bool {
 	return w != "" && isSmall(w[0]) && !strings.ContainsFunc(w, func(r rune) bool { return r < 'A' && r != '-' && r != '\'' || r > 'Z' && r < 'a' })
 }
 
+// chains finds words for the state of a chain of blocks, whose numbers are its ticks.
+var chains = lazyregexp.New(`(?i)\b(?:app ?hash|bank ?hash|(?:state|merkle|trie) ?root|consensus)\b`)
+
 // moments takes sentences that name a tick, if none about a desync does.
 func (p *post) moments() {
 	if slices.ContainsFunc(p.told, func(c tracediff.Claim) bool { return c.HasTick }) {
 		return
 	}
+	isChained := func(c tracediff.Claim) bool { return chains.MatchString(c.Text) }
 	for i := range p.lines {
 		l := &p.lines[i]
+		if slices.ContainsFunc(p.told, isChained) {
+			l.findBlocks()
+		}
 		for _, t := range l.ticks {
 			if t.weak || l.lead.program || oneOf(t.word, "time|round|step") {
 				continue
@@ -370,7 +377,7 @@ func (m *message) repeats(at int) bool {
 	has := func(words string) bool {
 		return slices.ContainsFunc(m.units[from:to], func(u unit) bool { return u.kind == word && oneOf(u.text, words) })
 	}
-	return has("same|identical|repeat|repeated|repeatedly|rerun|reruns|again|twice|simulation|simulations") && !has("expect|expected|seeds|want|should")
+	return has("same|identical|repeat|repeated|repeatedly|rerun|reruns|runs|again|twice|simulation|simulations") && !has("expect|expected|seeds|want|should")
 }
 
 // asserts returns where a phrase for a failed assertion about a tick ends that begins at a unit, 0 if there is none: Assertion

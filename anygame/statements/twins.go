@@ -39,7 +39,7 @@ type shape struct {
 	before  []string // the text before each number
 }
 
-// shaped returns the shape of a line. Its text is empty if the line has no numbers, or no words.
+// shaped returns the shape of a line. Its text is empty if the line has no numbers, or no words and more than two of them.
 func shaped(line string) (s shape) {
 	at := 0
 	var out strings.Builder
@@ -47,6 +47,9 @@ func shaped(line string) (s shape) {
 		out.WriteString(line[at:f[0]] + "#")
 		s.numbers, s.before = append(s.numbers, line[f[0]:f[1]]), append(s.before, line[:f[0]])
 		at = f[1]
+	}
+	if len(s.numbers) == 2 && strings.Trim(out.String(), "# \t,") == "" { // the row of a table: its first number is its name
+		return shape{text: s.numbers[0] + " #", numbers: s.numbers[1:], before: s.before[1:]}
 	}
 	if len(s.numbers) == 0 || !strings.ContainsFunc(line, func(r rune) bool { return isLetter(byte(min(r, 0xff))) }) {
 		return shape{}
@@ -71,7 +74,11 @@ func (s *shape) name(i int) string {
 	if i > 0 {
 		text = text[len(s.before[i-1])+len(s.numbers[i-1]):]
 	}
-	return strings.TrimLeft(strings.Trim(text, " \t:=,;\"'%#*<>-|~("), "0123456789.) ")
+	text = strings.Trim(text, " \t:=,;.\"'%#*<>-|~()")
+	if name := strings.TrimLeft(text, "0123456789.) "); name != "" {
+		return name
+	}
+	return text
 }
 
 // twins returns the numbers that differ between the lines of two runs.
@@ -86,7 +93,9 @@ func (p *post) twins() (out []owned) {
 	pair := func(a, b, k int, of string, sides [2]string) {
 		s, o := &shapes[a], &shapes[b]
 		isKnown := func(v owned) bool { return v.of == of }
-		if of != "" && !slices.ContainsFunc(out, isKnown) && len(of) <= maxThing && !ofClock.MatchString(of) && !seconds.MatchString(strings.TrimLeft(p.lines[a].raw[len(s.before[k])+len(s.numbers[k]):], " ")) {
+		behind := strings.TrimLeft(p.lines[a].raw[len(s.before[k])+len(s.numbers[k]):], " ")
+		isIndex := strings.HasSuffix(s.before[k], "[") && strings.HasPrefix(behind, "]")
+		if of != "" && !slices.ContainsFunc(out, isKnown) && len(of) <= maxThing && !isIndex && !ofClock.MatchString(of) && !seconds.MatchString(behind) {
 			out = append(out, owned{sides[0], of, s.numbers[k], a, ""}, owned{sides[1], of, o.numbers[k], b, ""})
 		}
 	}
@@ -120,10 +129,8 @@ func (p *post) twins() (out []owned) {
 			n++
 		}
 		for k := range n {
-			for _, at := range shapes[i+k].differs(&shapes[of[1]+k]) {
-				if n >= fewestTwins && len(shapes[i+k].numbers) == 1 {
-					pair(i+k, of[1]+k, at, shapes[i+k].name(at), sides)
-				}
+			if at := shapes[i+k].differs(&shapes[of[1]+k]); n >= fewestTwins && len(at) == 1 {
+				pair(i+k, of[1]+k, at[0], shapes[i+k].name(at[0]), sides)
 			}
 		}
 		if n >= fewestTwins {
