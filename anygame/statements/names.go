@@ -165,7 +165,7 @@ func (m *message) findTicks() {
 }
 
 // places are words that have the number of a step behind them after the word at: diverged at event 45583.
-const places = "event|move|action|command|input|order|instruction|message"
+const places = "event|move|action|command|input|order|instruction|message|boundary|checkpoint|snapshot|iteration|index"
 
 // blockWords are words for the number of a block, which is the tick of a chain of blocks. Other things have blocks and slots,
 // too, and blocks have rounds.

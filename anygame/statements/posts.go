@@ -29,7 +29,7 @@ type owned struct {
 
 // spread finds values of several owners that are on lines apart from each other.
 func (p *post) spread() {
-	for _, read := range []func() []owned{p.listed, p.alike, p.headed, p.possessed, p.twins, p.repeated, p.quotes} {
+	for _, read := range []func() []owned{p.listed, p.alike, p.headed, p.possessed, p.tables, p.twins, p.repeated, p.quotes} {
 		if p.match(read()); len(p.found) > 0 {
 			return
 		}

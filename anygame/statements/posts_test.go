@@ -45,6 +45,10 @@ func TestPosts(t *testing.T) {
 		"# Not deterministic\nOut[3]:\n#0. 'crabs': 3903.5\n#1. 'eels': 133\nOut[4]:\n#0. 'crabs': 3848.6\n#1. 'eels': 133":         "values of crabs one side=3903.5 the other side=3848.6",
 		"# Not deterministic\n(Ruby)\n48528 3822790476\n10 2445230203\n16 476387\n(Lua)\n48528 1675306828\n10 297746555\n16 476387": "values of 48528 one side=3822790476 the other side=1675306828; values of 10 one side=2445230203 the other side=297746555",
 
+		// A table with a column for each of two sides.
+		"# Determinism\n| Thing | Native | WASM | Delta |\n|---|---|---|---|\n| Crabs | 10,982 | 10,956 | -26 |\n| Eels | 7 | 7 | 0 |\n| Load time | 3 | 4 | 1 |": "values of Crabs Native=10,982 WASM=10,956",
+		"# Determinism\n| Thing | Name | WASM | Delta |\n|---|---|---|---|\n| Crabs | 10,982 | 10,956 | -26 |":                                                    "Determinism",
+
 		// A list with a number of each of several runs, and two texts that a test compared.
 		"# Not deterministic\nThe final depth of 3 runs:\n**Calm**: 7.25, 7.5, 7.25\n":        "values of Calm run 1=7.25 run 2=7.5 run 3=7.25",
 		"# Not deterministic\nThe final depth of 3 runs:\n**Calm**: 7.25, 7.25, 7.25\n":       "Not deterministic",
@@ -80,6 +84,10 @@ func TestPhrased(t *testing.T) {
 		"I expect different results when I run it again.":                                                                "",
 		"# A node has an inconsistent AppHash and is out of sync\nIt happened on block height 1500225.":                  "It happened on block height 1500225.; A node has an inconsistent AppHash and is out of sync",
 		"# The city is out of sync\nIt has block 12 and height 7.":                                                       "The city is out of sync",
+		"We ran it twice with one seed, and the rewards were not the same.":                                              "We ran it twice with one seed, and the rewards were not the same.",
+		"Two prizes are not the same.":                                                                                   "",
+		"The results are different for each class of ship.":                                                              "",
+		"Inconsistent trajectories for other numbers of threads":                                                         "Inconsistent trajectories for other numbers of threads",
 		"I get different results with other seeds.":                                                                      "",
 		"# Rollback cannot reach the same game state":                                                                    "Rollback cannot reach the same game state",
 		"# Discrepancies across Mac and Windows\nIt desynced.":                                                           "Discrepancies across Mac and Windows; It desynced.",

@@ -257,6 +257,8 @@ func TestSaid(t *testing.T) {
 			"3 block 7 expected=0x" + ab + " actual=0x" + ab[1:] + "c"},
 		{"2023-05-03 12:30:41.2|Processed the parent block 7 (0x321749...70e6ac), it is not invalid: \n\n2023-05-03 12:30:41.2|- hash: expected 0x" + ab + ", got 0x" + ab[1:] + "c",
 			""},
+		{"2024-05-24T05:47:52Z ERROR core: fork at frame 7, hash mismatch: ship_hash=Hash(0x5f3a91c7) expected_crew_hash=Hash(0x77e01f3b)", ""},
+		{"2024-05-24T05:47:52Z ERROR core: fork at frame 7, hash mismatch: crew_hash=Hash(0x5f3a91c7) expected_crew_hash=Hash(0x77e01f3b)", "1 frame 7 actual=0x5f3a91c7 expected=0x77e01f3b"},
 		{"tick 0 state differs: fade 0/1 rng 17/18", "1 tick 0 fade: one side=0 the other side=1"},
 		{"tick 0 state differs: fade 0/1 rng 17/18 (recorded/replayed)", "1 tick 0 fade: recorded=0 replay=1 by replay replayed"},
 		{"tick 0 state differs: fade 1/1\n                      rng 17/18 hp 3/3 (recorded/replayed)", "1 tick 0 rng: recorded=17 replay=18 by replay replayed"},

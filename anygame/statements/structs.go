@@ -75,6 +75,11 @@ func (m *message) closing(i int) int {
 // keyOf returns the words of the name before a value and its mark: state and root of state_root: 0x5f3a.
 func (m *message) keyOf(i int) (words []string) {
 	k, marks := i-1, 0
+	if k > 0 && m.units[k].text == "(" && m.units[k].end == m.units[i].start && m.units[k-1].kind == word { // state_root: Hash(0x5f3a)
+		for k--; k > 0 && m.units[k].joined; k-- {
+		}
+		k--
+	}
 	for ; k >= 0 && oneOf(m.units[k].text, ":|=|\"|'"); k-- {
 		marks++
 	}

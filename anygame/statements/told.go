@@ -344,7 +344,7 @@ func (m *message) talk(from int) (trigger, bool) {
 			return trigger{i, end, true, true}, true
 		} else if end := m.longest(phrased(), i); end > 0 && !m.has(stored|elsewhere) {
 			return trigger{i, end, true, true}, true
-		} else if end := m.longest(varied(), i); end > 0 && m.repeats(i) {
+		} else if end := m.longest(varied(), i); end > 0 && m.repeats(trigger{from: i, to: end}) {
 			return trigger{i, end, true, true}, true
 		}
 	}
@@ -366,19 +366,31 @@ var phrased = sync.OnceValue(func() phrases {
 		"reach|reaches|reached|reproduce|reproduces the same game|world|simulation state")
 })
 
-// varied are phrases for a difference between two runs, in a sentence about several runs.
+// varied are phrases for a difference between two runs, in a sentence about several runs or machines.
 var varied = sync.OnceValue(func() phrases {
-	return read("different|differing|inconsistent|varying result|results|outcome|outcomes|output|outputs|trajectory|trajectories", "results|outcome|outputs change|changes|vary|varies|differ|differs")
+	const things = "result|results|outcome|outcomes|output|outputs|trajectory|trajectories|reward|rewards|score|scores|state|states"
+	return read("different|differing|inconsistent|varying "+things, things+" change|changes|vary|varies|differ|differs|differed", things+" are|is|were|was different|inconsistent",
+		things+" are|is|were|was not the same|identical", things+" aren't|isn't|weren't|wasn't the same|identical", "divergence|discrepancy between")
 })
 
-// repeats reports whether the sentence of a phrase is about the same thing that is done again. Nobody expects a difference then.
-func (m *message) repeats(at int) bool {
-	from, to := m.sentence(trigger{from: at, to: at + 1})
+// repeats reports whether the sentence of a phrase is about a thing that is done again, or by another machine. Nobody expects a
+// difference then.
+func (m *message) repeats(phrase trigger) bool {
+	from, to := m.sentence(phrase)
 	has := func(words string) bool {
-		return slices.ContainsFunc(m.units[from:to], func(u unit) bool { return u.kind == word && oneOf(u.text, words) })
+		for i, u := range m.units[from:to] {
+			if inside := from+i >= phrase.from && from+i < phrase.to; !inside && u.kind == word && oneOf(u.text, words) {
+				return true
+			}
+		}
+		return false
 	}
-	return has("same|identical|repeat|repeated|repeatedly|rerun|reruns|runs|again|twice|simulation|simulations") && !has("expect|expected|seeds|want|should")
+	return has(again) && !has("expect|expected|seeds|want|should")
 }
+
+// again are words of sentences about something that is done twice or more.
+const again = "same|identical|repeat|repeated|repeatedly|rerun|reruns|run|runs|again|twice|times|simulation|simulations|processors|threads|cores|machines|platforms|" +
+	"architectures|browser|browsers|native|wasm"
 
 // asserts returns where a phrase for a failed assertion about a tick ends that begins at a unit, 0 if there is none: Assertion
 // failed: i.frame == next_frame.
@@ -626,5 +638,5 @@ func (m *message) labelled() *labelled {
 }
 
 // platforms are words for the machine or the compiler of a build.
-const platforms = "windows|win|win32|win64|linux|ubuntu|debian|mac|macos|osx|android|and|ios|iphone|arm|arm64|aarch64|x86|x64|amd64|intel|amd|gcc|clang|msvc|debug|release|web|wasm|pc|phone|" +
+const platforms = "windows|win|win32|win64|linux|ubuntu|debian|mac|macos|osx|android|and|ios|iphone|arm|arm64|aarch64|x86|x64|amd64|intel|amd|gcc|clang|msvc|debug|release|web|wasm|native|browser|pc|phone|" +
 	"switch|xbox|ps4|ps5|desktop|mobile|laptop"

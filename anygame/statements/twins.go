@@ -165,6 +165,43 @@ func lastWord(text string) string {
 	return strings.Trim(words[len(words)-1], "(*_\"'")
 }
 
+// tables returns the values of the rows of a table with a column for each of two sides: | Fish | 12 | 13 |.
+func (p *post) tables() (out []owned) {
+	type column struct {
+		side string
+		at   int
+	}
+	var sides []column
+	for i := range p.lines {
+		cells := strings.Split(strings.Trim(p.lines[i].raw, " |"), "|")
+		if len(cells) < 3 || len(cells) > maxColumns {
+			sides = nil
+			continue
+		}
+		if sides == nil {
+			for k, cell := range cells[1:] {
+				if name := strings.TrimSpace(cell); isOwner(name) || oneOf(strings.ToLower(name), platforms) {
+					sides = append(sides, column{name, k + 1})
+				}
+			}
+			continue
+		}
+		of := strings.Trim(cells[0], " `*")
+		if len(sides) != 2 || of == "" || len(of) > maxThing || ofClock.MatchString(of) {
+			continue
+		}
+		for _, s := range sides {
+			if s.at < len(cells) && figure.FindStringIndex(cells[s.at]) != nil {
+				out = append(out, owned{s.side, of, strings.Trim(cells[s.at], " `*"), i, ""})
+			}
+		}
+	}
+	return out
+}
+
+// maxColumns is how many columns such a table has at most.
+const maxColumns = 8
+
 // listOf finds a list of numbers after a name, ofRuns how many runs a text is about.
 var (
 	listOf = lazyregexp.New(`^[-*+> ]*([^:=]{1,40})[:=]\s*[\[(]?(-?\d+(?:\.\d+)?(?:, ?-?\d+(?:\.\d+)?){2,31})[\])]?\.?$`)

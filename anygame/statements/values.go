@@ -60,7 +60,7 @@ func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string)
 	}
 	for i := 1; i < len(list); i++ {
 		a, b := list[i-1], list[i]
-		op, alike := m.operator(a.at+1, b.at), isFraction(a.text) == isFraction(b.text)
+		op, alike := m.operator(a.at+1, b.at), isFraction(a.text) == isFraction(b.text) && !m.ofOthers(a.at, b.at)
 		if op != "" && alike && !tracediff.EqualSums(a.text, b.text) {
 			if op == "be" || op == "of" || op == "have" {
 				a.peer, b.peer = "actual", "expected"
@@ -96,6 +96,15 @@ func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string)
 		out = m.inTurn(list)
 	}
 	return out, by
+}
+
+// ofOthers reports whether the names of two values are about two things: tx_digest=5f3a expected_effects_digest=77e0.
+func (m *message) ofOthers(a, b int) bool {
+	about := func(i int) []string {
+		return slices.DeleteFunc(m.keyOf(i), func(w string) bool { return (nouns | roles | outcomes).has(w) })
+	}
+	x, y := about(a), about(b)
+	return len(x) > 0 && len(y) > 0 && !slices.Equal(x, y)
 }
 
 // keyed returns the two long sums under short names that a message of a program ends with, right behind a phrase: checksum mismatch:
