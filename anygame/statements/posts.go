@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -29,7 +30,7 @@ type owned struct {
 
 // spread finds values of several owners that are on lines apart from each other.
 func (p *post) spread() {
-	for _, read := range []func() []owned{p.listed, p.alike, p.headed, p.possessed, p.tables, p.twins, p.repeated, p.quotes} {
+	for _, read := range []func() []owned{p.listed, p.alike, p.headed, p.possessed, p.tables, p.twins} {
 		if p.match(read()); len(p.found) > 0 {
 			return
 		}
@@ -151,23 +152,17 @@ func (p *post) alike() (out []owned) {
 			continue
 		}
 		ofState := l.near(nouns, k, at) || l.wordAt("vote|votes") > k
-		if words := beyond(l.text[end:l.units[at].start]); len(strings.Fields(words)) > 1 && ofState && !l.near(stored|elsewhere, k, at) {
+		if words := strings.TrimSpace(aside.ReplaceAllString(l.text[end:l.units[at].start], "")); len(strings.Fields(words)) > 1 && ofState && !l.near(stored|elsewhere, k, at) {
 			out = append(out, owned{owner, " " + words, l.units[at].text, i, ""})
 		}
 	}
 	return out
 }
 
-// beyond returns the words behind the name of an owner, without what is in parentheses right behind it: Replica 2 (view=31) commits.
-func beyond(text string) string {
-	text = strings.TrimSpace(text)
-	if inside, rest, ok := strings.Cut(text, ") "); ok && strings.HasPrefix(inside, "(") {
-		text = strings.TrimSpace(rest)
-	}
-	return text
-}
+// aside finds the parentheses right behind the name of an owner: Replica 2 (view=31) commits.
+var aside = lazyregexp.New(`^ *\([^()]*\)`)
 
-// votes keeps the sums of things of which three owners or more have one, some of them the same.
+// votes keeps the sums of things if three owners or more have one, and some of them the same.
 func votes(list []owned) (out []owned) {
 	for _, v := range list {
 		owners, values := map[string]bool{}, map[string]bool{}
@@ -218,6 +213,10 @@ func (p *post) headed() (out []owned) {
 			w := l.units[0]
 			digested := l.has(nouns) || l.wordAt("sha|sha256|sha512|fingerprint") >= 0
 			colon := slices.IndexFunc(l.units, func(u unit) bool { return u.text == ":" && u.kind == mark })
+			if text := strings.TrimSpace(l.text[w.end:]); w.kind == word && outcomes.has(w.text) && isQuoted(strings.TrimLeft(text, " :")) && text[0] == ':' {
+				out = append(out, owned{called(w.text), " text", strings.Trim(text, " :\""), i, ""}) // that a test compared
+				continue
+			}
 			if w.kind != word || !outcomes.has(w.text) || !digested || l.wordAt("commit|version|revision") >= 0 || colon < 0 || colon > maxNaming {
 				continue
 			}
@@ -230,6 +229,14 @@ func (p *post) headed() (out []owned) {
 	}
 	return out
 }
+
+// isQuoted reports whether a text is between quotes, and long enough to be a state.
+func isQuoted(text string) bool {
+	return len(text) >= minQuoted && len(text) <= maxCompared && text[0] == '"' && text[len(text)-1] == '"'
+}
+
+// minQuoted is how many bytes such a text has at least, with its quotes.
+const minQuoted = 8
 
 // isCut reports whether nothing but marks is behind a unit, as behind a checksum that a person cut.
 func (m *message) isCut(from int) bool {

@@ -205,7 +205,7 @@ func (m *message) failedBlock() bool {
 	return false
 }
 
-// rejectedBlock takes the number of a block that a line says to be wrong: Processed block 7 (0x321749...70e6ac) is invalid.
+// rejectedBlock takes the number of a block that is wrong, by a line about it: Processed block 7 (0x321749...70e6ac) is invalid.
 func (m *message) rejectedBlock() bool {
 	return m.wordAt("invalid|bad|rejected|wrong") >= 0 && m.wordAt("last|previous|parent|next") < 0 && m.findBlocks()
 }
@@ -245,9 +245,7 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 	if s.values, s.by = m.values(whole.from, whole.to); len(s.values) > 0 {
 		s.of = cmp.Or(m.member, m.thing(), m.fieldAfter(t), m.ofSides)
 	} else if s.values, s.of, below = m.ofChanges(t, next); s.of == "" {
-		if s.of = cmp.Or(m.fieldAfter(t), m.thing()); s.of != "" {
-			s.values = m.valuesAbove()
-		}
+		s.of = cmp.Or(m.fieldAfter(t), m.thing())
 	}
 	if s.tickWord == "" && m.above != nil {
 		s.tick, s.tickWord = m.above.number, m.above.word
@@ -305,20 +303,6 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 		s.text = strings.ToValidUTF8(s.text[:maxText], "") + "\u2026"
 	}
 	return s, n
-}
-
-// valuesAbove returns the values on the line above a message that names what they are, if that line has a phrase for a desync and
-// names nothing: Desync values: local 5, remote 7.
-func (m *message) valuesAbove() []tracediff.ClaimedValue {
-	if len(m.before) == 0 || !m.lead.program {
-		return nil
-	}
-	l := parse(m.before[len(m.before)-1], false)
-	if t, ok := l.trigger(0); !ok || !t.strong || !l.lead.program || len(l.ticks) > 0 || l.thing() != "" || l.fieldAfter(t) != "" {
-		return nil
-	}
-	values, _ := l.values(0, len(l.units))
-	return values
 }
 
 // isReported reports whether the verb before a phrase makes its subject the reporter: bob reported a desync.

@@ -260,6 +260,9 @@ func (c *columns) row(m *message) bool {
 	if c.peers == nil {
 		var peers []stated
 		for i, cell := range cells {
+			if name := strings.TrimSpace(cell); strings.IndexByte(line, '|') > 0 && oneOf(strings.ToLower(name), platforms) {
+				peers = append(peers, stated{at: i, peer: name})
+			}
 			for _, w := range strings.Fields(strings.ToLower(cell)) {
 				if roles.has(w) || outcomes.has(w) {
 					peers = append(peers, stated{at: i, peer: called(w), role: w})

@@ -195,7 +195,7 @@ func isPlain(w string) bool {
 	return w != "" && isSmall(w[0]) && !strings.ContainsFunc(w, func(r rune) bool { return r < 'A' && r != '-' && r != '\'' || r > 'Z' && r < 'a' })
 }
 
-// chains finds words for the state of a chain of blocks, whose numbers are its ticks.
+// chains finds words for the state of a chain of blocks. Its ticks are the numbers of blocks.
 var chains = lazyregexp.New(`(?i)\b(?:app ?hash|bank ?hash|(?:state|merkle|trie) ?root|consensus)\b`)
 
 // moments takes sentences that name a tick, if none about a desync does.

@@ -2,7 +2,6 @@ package statements
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/lazyregexp"
@@ -165,99 +164,17 @@ func lastWord(text string) string {
 	return strings.Trim(words[len(words)-1], "(*_\"'")
 }
 
-// tables returns the values of the rows of a table with a column for each of two sides: | Fish | 12 | 13 |.
-func (p *post) tables() (out []owned) {
-	type column struct {
-		side string
-		at   int
-	}
-	var sides []column
+// tables returns the values of the first row that differs in a table with a column for each of two sides: | Fish | 12 | 13 |.
+func (p *post) tables() []owned {
+	var c columns
 	for i := range p.lines {
-		cells := strings.Split(strings.Trim(p.lines[i].raw, " |"), "|")
-		if len(cells) < 3 || len(cells) > maxColumns {
-			sides = nil
-			continue
-		}
-		if sides == nil {
-			for k, cell := range cells[1:] {
-				if name := strings.TrimSpace(cell); isOwner(name) || oneOf(strings.ToLower(name), platforms) {
-					sides = append(sides, column{name, k + 1})
-				}
+		if c.row(p.lines[i].message) && (c.of == "" || !ofClock.MatchString(c.of)) {
+			if a, b := c.of, c.peers; a != "" && figure.FindStringIndex(b[0].text) != nil && figure.FindStringIndex(b[1].text) != nil {
+				return []owned{{b[0].peer, a, b[0].text, i, ""}, {b[1].peer, a, b[1].text, i, ""}}
 			}
 			continue
 		}
-		of := strings.Trim(cells[0], " `*")
-		if len(sides) != 2 || of == "" || len(of) > maxThing || ofClock.MatchString(of) {
-			continue
-		}
-		for _, s := range sides {
-			if s.at < len(cells) && figure.FindStringIndex(cells[s.at]) != nil {
-				out = append(out, owned{s.side, of, strings.Trim(cells[s.at], " `*"), i, ""})
-			}
-		}
+		c = columns{}
 	}
-	return out
+	return nil
 }
-
-// maxColumns is how many columns such a table has at most.
-const maxColumns = 8
-
-// listOf finds a list of numbers after a name, ofRuns how many runs a text is about.
-var (
-	listOf = lazyregexp.New(`^[-*+> ]*([^:=]{1,40})[:=]\s*[\[(]?(-?\d+(?:\.\d+)?(?:, ?-?\d+(?:\.\d+)?){2,31})[\])]?\.?$`)
-	ofRuns = lazyregexp.New(`(?i)\b(\d{1,2}) (?:runs|trials|attempts|playbacks|executions|repetitions)\b`)
-)
-
-// repeated returns the numbers of a list that has one of each of several runs: final x in 3 runs: 7.77, 7.67, 7.92.
-func (p *post) repeated() (out []owned) {
-	told := 0 // runs, by the line nearest before
-	for i := range p.lines {
-		line := strings.TrimSpace(p.lines[i].raw)
-		if m := ofRuns.FindStringSubmatch(line); m != nil {
-			told, _ = strconv.Atoi(m[1])
-		}
-		m := listOf.FindStringSubmatch(line)
-		if m == nil {
-			continue
-		}
-		list := strings.Split(m[2], ",")
-		if len(list) != told || ofClock.MatchString(m[1]) {
-			continue
-		}
-		for k, v := range list {
-			out = append(out, owned{"run " + strconv.Itoa(k+1), strings.TrimSpace(m[1]), strings.TrimSpace(v), i, ""})
-		}
-	}
-	return out
-}
-
-// quotes returns two texts between quotes that a test compared, on lines below each other:
-//
-//	expected: "\x87D\xa7(<\x1e"
-//	actual  : "0\xf27\xaa\xd0"
-func (p *post) quotes() (out []owned) {
-	for i := range p.lines {
-		line := strings.TrimSpace(p.lines[i].raw)
-		for _, l := range labels {
-			rest := line[min(len(line), len(l.begin)):]
-			if l.side == "" || !strings.EqualFold(line[:len(line)-len(rest)], l.begin) {
-				continue
-			}
-			text, ok := strings.CutPrefix(strings.TrimLeft(rest, " "), ":")
-			text = strings.TrimSpace(text)
-			if !ok || len(text) < minQuoted || len(text) > maxCompared || text[0] != '"' || text[len(text)-1] != '"' {
-				continue
-			}
-			one := owned{l.side, " text", text[1 : len(text)-1], i, ""}
-			if n := len(out); n%2 == 1 && (out[n-1].owner == one.owner || i-out[n-1].line > 2) {
-				out[n-1] = one
-			} else if n < 2 {
-				out = append(out, one)
-			}
-		}
-	}
-	return out
-}
-
-// minQuoted is how many bytes such a text has at least, with its quotes.
-const minQuoted = 8

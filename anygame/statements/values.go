@@ -468,9 +468,6 @@ func (m *message) label(i, from, to int) stated {
 		if p.text == "i" && v.peer == "" && k+1 < len(m.units) && oneOf(m.units[k+1].text, "have|had|got") {
 			v.peer, v.role = m.self(), "i"
 		}
-		if p.text == "other" && k == i-1 && v.peer == "" { // current 5, other 0
-			v.peer = tracediff.OtherSide
-		}
 		if p.text == "in" && k+1 < i && m.units[k+1].joined && m.units[k+1].text == "game" && v.peer == "" {
 			v.peer, v.role = m.text[p.start:m.units[k+1].end], "ingame"
 		}
