@@ -1,6 +1,7 @@
 package statements
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,7 +68,7 @@ func (p *post) match(list []owned) {
 				first = v.line
 			}
 			if len(values) == 0 || v.line > last {
-				texts = append(texts, strings.TrimSpace(v.label+" "+p.lines[v.line].text))
+				texts = append(texts, strings.TrimSpace(v.label+" "+cmp.Or(p.lines[v.line].text, p.lines[v.line].raw)))
 			}
 			last = v.line
 			values = append(values, tracediff.ClaimedValue{Peer: v.owner, Value: v.value})

@@ -45,6 +45,9 @@ func TestPosts(t *testing.T) {
 		"# Not deterministic\nOut[3]:\n#0. 'crabs': 3903.5\n#1. 'eels': 133\nOut[4]:\n#0. 'crabs': 3848.6\n#1. 'eels': 133":         "values of crabs one side=3903.5 the other side=3848.6",
 		"# Not deterministic\n(Ruby)\n48528 3822790476\n10 2445230203\n16 476387\n(Lua)\n48528 1675306828\n10 297746555\n16 476387": "values of 48528 one side=3822790476 the other side=1675306828; values of 10 one side=2445230203 the other side=297746555",
 
+		"# Not deterministic\n0.49  0.92 -0.07\n0.50  0.94 -0.05\n0.51  0.96 -0.03\nThen:\n0.49   0.92  -0.07\n0.50   0.98   -0.01\n0.51   0.99   -0.02": "values of 0.50 one side=0.94 the other side=0.98; values of 0.51 one side=0.96 the other side=0.99",
+		"# Not deterministic\nbuilt at 0.49 0.92\n0.50 0.94\nThen:\n0.49 0.93\n0.50 0.95":                                                                "Not deterministic",
+
 		// A table with a column for each of two sides.
 		"# Determinism\n| Thing | Native | WASM | Delta |\n|---|---|---|---|\n| Crabs | 10,982 | 10,956 | -26 |\n| Eels | 7 | 7 | 0 |\n| Load time | 3 | 4 | 1 |": "values of Crabs Native=10,982 WASM=10,956",
 		"# Determinism\n| Thing | Name | WASM | Delta |\n|---|---|---|---|\n| Crabs | 10,982 | 10,956 | -26 |":                                                    "Determinism",

@@ -259,6 +259,7 @@ func TestSaid(t *testing.T) {
 			""},
 		{"2024-05-24T05:47:52Z ERROR core: fork at frame 7, hash mismatch: ship_hash=Hash(0x5f3a91c7) expected_crew_hash=Hash(0x77e01f3b)", ""},
 		{"2024-05-24T05:47:52Z ERROR core: fork at frame 7, hash mismatch: crew_hash=Hash(0x5f3a91c7) expected_crew_hash=Hash(0x77e01f3b)", "1 frame 7 actual=0x5f3a91c7 expected=0x77e01f3b"},
+		{"E161123 07:26:03 store.go:1884  shard 5 is inconsistent at tick 8: expected checksum 5f3a91c7, got 77e01f3b--- leader\n+++ follower", "1 tick 8 expected=5f3a91c7 actual=77e01f3b"},
 		{"tick 0 state differs: fade 0/1 rng 17/18", "1 tick 0 fade: one side=0 the other side=1"},
 		{"tick 0 state differs: fade 0/1 rng 17/18 (recorded/replayed)", "1 tick 0 fade: recorded=0 replay=1 by replay replayed"},
 		{"tick 0 state differs: fade 1/1\n                      rng 17/18 hp 3/3 (recorded/replayed)", "1 tick 0 rng: recorded=17 replay=18 by replay replayed"},

@@ -362,7 +362,7 @@ var spoken = []string{"desync", "unsync", "determinis", "nondetermin", "indeterm
 // phrased are phrases that are about a desync in the text of a person.
 var phrased = sync.OnceValue(func() phrases {
 	return read("moved|moves|moving wrongly", "unmatched|mismatched|mismatching checksum|checksums|hash|hashes", "checksum|checksums issue|issues|problem|problems",
-		"rollback should have fired|triggered|happened", "reach|reaches|reached|reproduce|reproduces same|different|identical game|world|simulation state",
+		"rollback should have fired|triggered|happened", "results|runs|outputs|trajectories are|were not reproducible", "reach|reaches|reached|reproduce|reproduces same|different|identical game|world|simulation state",
 		"reach|reaches|reached|reproduce|reproduces the same game|world|simulation state")
 })
 

@@ -36,9 +36,10 @@ type shape struct {
 	text    string
 	numbers []string
 	before  []string // the text before each number
+	row     bool     // of a table: the first number is not among these
 }
 
-// shaped returns the shape of a line. Its text is empty if the line has no numbers, or no words and more than two of them.
+// shaped returns the shape of a line. Its text is empty if the line has no numbers, or neither words nor two of them.
 func shaped(line string) (s shape) {
 	at := 0
 	var out strings.Builder
@@ -47,8 +48,8 @@ func shaped(line string) (s shape) {
 		s.numbers, s.before = append(s.numbers, line[f[0]:f[1]]), append(s.before, line[:f[0]])
 		at = f[1]
 	}
-	if len(s.numbers) == 2 && strings.Trim(out.String(), "# \t,") == "" { // the row of a table: its first number is its name
-		return shape{text: s.numbers[0] + " #", numbers: s.numbers[1:], before: s.before[1:]}
+	if n := len(s.numbers); n > 1 && strings.Trim(out.String(), "# \t,") == "" && at == len(strings.TrimRight(line, " ,")) {
+		return shape{text: s.numbers[0] + strings.Repeat(" #", n-1), numbers: s.numbers[1:], before: s.before[1:], row: true}
 	}
 	if len(s.numbers) == 0 || !strings.ContainsFunc(line, func(r rune) bool { return isLetter(byte(min(r, 0xff))) }) {
 		return shape{}
@@ -128,7 +129,7 @@ func (p *post) twins() (out []owned) {
 			n++
 		}
 		for k := range n {
-			if at := shapes[i+k].differs(&shapes[of[1]+k]); n >= fewestTwins && len(at) == 1 {
+			if at := shapes[i+k].differs(&shapes[of[1]+k]); n >= fewestTwins && (len(at) == 1 || len(at) > 1 && shapes[i+k].row) {
 				pair(i+k, of[1]+k, at[0], shapes[i+k].name(at[0]), sides)
 			}
 		}

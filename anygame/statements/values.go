@@ -533,6 +533,9 @@ func (m *message) nameAt(k int) *named {
 
 // behind finds the peer of a value in the units after it.
 func (m *message) behind(v *stated, to int) {
+	if strings.HasPrefix(strings.TrimLeft(m.text[m.units[v.at].end:], " "), "---") { // of a diff: 5f3a--- leader
+		return
+	}
 	k := v.at + 1
 	for k+1 < to && oneOf(m.units[k].text, "<|-|--|->|//|#|\u2190|\u2014") { // 5f3a <- host
 		k++
