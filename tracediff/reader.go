@@ -300,7 +300,7 @@ func (r *Reader) read() (*Record, error) {
 		if err != nil {
 			return nil, r.syntax("%v", err)
 		}
-		if found {
+		if found && !r.again() {
 			return &r.rec, nil
 		}
 	}

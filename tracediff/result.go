@@ -83,6 +83,7 @@ type Result struct {
 	ClaimCount int64
 	Start      []Start
 	claimed    Dialect // of the logs with claims
+	passed     bool    // the ticks before First are only in some traces
 
 	// Uncompared are traces that have no value in common with any other trace. Nothing is known about them.
 	Uncompared []int
@@ -116,11 +117,11 @@ func (r *Result) OfRuns() bool {
 
 // Skips reports whether a trace lacks ticks within the bracket, in which the traces may have diverged.
 func (r *Result) Skips() bool {
-	return r.Bracket != nil && slices.ContainsFunc(r.Traces, func(t TraceInfo) bool {
+	return r.Bracket != nil && (r.passed && !r.Bracket.Exact() || slices.ContainsFunc(r.Traces, func(t TraceInfo) bool {
 		return slices.ContainsFunc(t.Gaps, func(g Gap) bool {
 			return (!r.Bracket.HasGood || r.Bracket.Good.Before(g.Last)) && g.First.Before(r.Bracket.Bad)
 		})
-	})
+	}))
 }
 
 // Dialect describes the engine's checksums. It comes from the traces, else from the logs with claims.

@@ -41,6 +41,7 @@ func (p *peer) unread() {
 	w := p.r.win
 	w.pos = int(p.rec.Pos.Offset - w.base)
 	p.r.line = p.rec.Pos.Line
+	p.r.row.value = p.r.row.value[:0]
 	p.rec = nil
 }
 

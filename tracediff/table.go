@@ -39,12 +39,19 @@ func (r *Reader) parseRow(line []byte) (bool, error) {
 	if len(value) > MaxText {
 		return false, fmt.Errorf("checksum of %d bytes, limit is %d", len(value), MaxText)
 	}
-	if last := &r.row; last.tick == tick && bytes.Equal(last.value, value) { // a row that was written twice
-		return false, nil
-	}
-	r.row.tick, r.row.value = tick, append(r.row.value[:0], value...)
 	r.f.c = Checkpoint{Tick: tick, Sums: append(r.f.c.Sums[:0], Sum{Value: value})}
 	return true, nil
+}
+
+// again reports whether the row that was read has the tick and the value of the one before: it was written twice.
+func (r *Reader) again() bool {
+	if r.grammar.kind != Table {
+		return false
+	}
+	c := &r.f.c
+	same := c.Tick == r.row.tick && bytes.Equal(c.Sums[0].Value, r.row.value)
+	r.row.tick, r.row.value = c.Tick, append(r.row.value[:0], c.Sums[0].Value...)
+	return same
 }
 
 // cutCell returns the first cell of a row, without surrounding blanks and quotes.

@@ -70,6 +70,7 @@ const (
 	fewestDistinct = 8  // such values
 	fewestNews     = 5  // such ticks of a value on a line with another one that counts
 	fewestThing    = 4  // lines about each thing
+	fewestColumns  = 3  // values of a line that is a row
 	fewestLasting  = 3  // ticks in which a value differs that was hardly new before
 	maxScope       = 48 // bytes of the names of values that are the name of a line
 )
@@ -151,7 +152,8 @@ func LearnValues(logs [][]byte, named ...Sample) *Values {
 		return nil
 	}
 	for _, one := range v.lines {
-		if len(v.lines) == 1 && one.thing < 0 { // the names of all values tell nothing
+		few := lists.Count(one.names, func(name string) bool { return name != "" }) < fewestColumns
+		if len(v.lines) == 1 && one.thing < 0 && !few { // the names of all values tell nothing
 			one.scope = ""
 		}
 	}

@@ -49,7 +49,7 @@ func (c *Conclusion) recorded(e Evidence) {
 	if cp := c.Checkpoint; cp != nil && c.Tick == nil && cp.Sure {
 		c.Tick, c.TickBy = &cp.At, TickByCheckpoint
 	}
-	if cp := c.Checkpoint; cp != nil && c.System == "" {
+	if cp := c.Checkpoint; cp != nil && c.System == "" && cp.System+cp.Scope != "" {
 		c.System, c.SystemBy = cp.System, SystemByCheckpoint
 		if len(parts) > 1 {
 			c.System, c.SystemBy = strings.Join(parts, " and "), SystemByParts
