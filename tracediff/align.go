@@ -216,6 +216,10 @@ func (c *comparer) slot(k *keyInfo, occurrence int64) {
 	if have == 0 {
 		return
 	}
+	c.unsure |= excused
+	if have&(have-1) != 0 {
+		c.shared |= have
+	}
 	if c.noise != nil {
 		c.noted(k)
 	}

@@ -89,6 +89,8 @@ type comparer struct {
 	open     bool
 	inTick   uint64           // peers that have confirmed records in it
 	guessed  uint64           // peers that predicted a part of it and never confirmed that part
+	shared   uint64           // peers that have a checkpoint in common with another one
+	unsure   uint64           // peers of which a checkpoint was not compared that others have
 	order    []visit          // its checkpoints so far, in order
 	differs  bool             // a checkpoint in this tick differs
 	agreed   bool             // the first checkpoints of this tick agree
@@ -288,7 +290,7 @@ func (c *comparer) openTick(t Tick) {
 	c.tick, c.open, c.differs, c.agreed = t, true, false, false
 	c.partings.begin()
 	c.seal = c.sealed(t)
-	c.inTick, c.guessed = 0, 0
+	c.inTick, c.guessed, c.shared, c.unsure = 0, 0, 0, 0
 	c.order = c.order[:0]
 	c.mainSums = c.mainSums[:0]
 	for i := range c.peers {
@@ -357,6 +359,18 @@ func (c *comparer) follow() {
 	})
 }
 
+// known returns the peers that differ from others in the current tick, or are known to be equal to them: checkpoints that
+// no other peer has and guesses show neither.
+func (c *comparer) known() uint64 {
+	there := c.shared &^ c.unsure
+	for i := range c.peers {
+		if c.apart[i] != 0 {
+			there |= 1 << i
+		}
+	}
+	return there
+}
+
 // closeTick ends the current tick.
 func (c *comparer) closeTick() {
 	if !c.open {
@@ -389,12 +403,13 @@ func (c *comparer) closeTick() {
 	if c.result.First == nil { // it may follow ticks that only some traces have
 		c.result.passed = !compared
 	}
-	c.closeParting(compared)
+	there := c.known()
+	c.closeParting(there)
 	if compared {
 		c.result.LastCompared = c.tick
 		c.parted = c.differs
 		c.regroup()
-		if !c.differs {
+		if !c.differs && bits.OnesCount64(there) > 1 {
 			c.prev, c.hasPrev = c.tick, true
 			if c.result.First != nil && !c.partings.open && !c.result.LastDiffering.Before(c.result.EqualFrom) {
 				c.result.EqualFrom = c.tick

@@ -137,15 +137,15 @@ func (s *partings) equal(k *keyInfo) {
 	}
 }
 
-// closeParting adds the current tick, which is over, to the runs.
-func (c *comparer) closeParting(compared bool) {
-	s := &c.partings
+// closeParting adds the current tick, which is over, to the runs. Nothing is known of the traces that are not there.
+func (c *comparer) closeParting(there uint64) {
+	s, compared := &c.partings, bits.OnesCount64(there) > 1
 	atEnd := c.differs && (s.whole || len(s.scopes) > 0)
 	switch {
 	case atEnd:
-		s.meet(c.inTick, &c.apart)
+		s.meet(there, &c.apart)
 	case compared && s.open:
-		s.meet(c.inTick, &[maxPeers]uint64{})
+		s.meet(there, &[maxPeers]uint64{})
 	}
 	var last *Parting
 	if s.open && s.kept {
@@ -164,7 +164,7 @@ func (c *comparer) closeParting(compared bool) {
 	case !compared:
 		return
 	case s.open && s.away():
-		s.meets(c.tick, c.inTick)
+		s.meets(c.tick, there)
 		return
 	case s.open:
 		if s.open = false; last != nil {
@@ -173,7 +173,7 @@ func (c *comparer) closeParting(compared bool) {
 	case c.differs:
 		c.part(true)
 	}
-	s.meets(c.tick, c.inTick)
+	s.meets(c.tick, there)
 }
 
 // part starts a run, and reports whether it is kept.

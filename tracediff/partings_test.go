@@ -98,3 +98,65 @@ func TestPartingOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestPartingOfGuesses: a guess that was not confirmed is not compared, and its peer is not known to be equal to the others
+// again, which agree all the while. Guesses of an earlier pass do not take the places of confirmed checkpoints.
+func TestPartingOfGuesses(t *testing.T) {
+	trace := func(apart bool, more string) (s string) {
+		for i := range 40 {
+			line := fmt.Sprintf("tick=%d system=A sum=%02x\n", i, i)
+			if apart && i >= 10 {
+				line = strings.Replace(line, "sum=", "sum=9", 1)
+			}
+			if i == 20 && more != "" {
+				line = strings.ReplaceAll(more, "LINE", strings.TrimSuffix(line, "\n"))
+			}
+			s += line + fmt.Sprintf("tick=%d system=B scope=x sum=01\n", i)
+		}
+		return s
+	}
+	for name, more := range map[string]string{
+		"a guess": "LINE phase=predicted\n",
+		"a tick that was simulated three times": "tick=20 system=A sum=aa phase=predicted\ntick=20 system=A sum=bb phase=predicted\n" +
+			"tick=21 system=A sum=cc phase=predicted\nevent=restore tick=20\nLINE\n",
+	} {
+		res, err := Compare(openAll(t, trace(true, more), trace(false, ""), trace(false, "")), Options{Rollback: 16})
+		if err != nil || res.First == nil || res.First.Tick.Number != 10 {
+			t.Fatalf("%s: %+v, %v", name, res, err)
+		}
+		if p := res.Partings; len(p) != 1 || p[0].HasAgain || p[0].Last.Number != 39 || res.Missing > 0 {
+			t.Errorf("%s: partings %+v, %d missing", name, p, res.Missing)
+		}
+	}
+	// two peers: the last equal tick is one in which both were compared
+	guess := "LINE phase=predicted\n"
+	late := strings.ReplaceAll(trace(false, guess), "tick=21 system=A sum=15", "tick=21 system=A sum=99")
+	res, err := Compare(openAll(t, late, trace(false, "")), Options{Rollback: 16})
+	if err != nil || res.Bracket == nil || res.Bracket.Good.Number != 19 || res.Bracket.Bad.Number != 21 {
+		t.Errorf("after a guess: %+v, %v", res.Bracket, err)
+	}
+}
+
+// TestPartingOfOtherScopes: peers that have no scope in common in a tick are not known to be equal again in it.
+func TestPartingOfOtherScopes(t *testing.T) {
+	trace := func(scope string, from int) (s string) {
+		for i := range 30 {
+			at, sum := "x", i
+			if i >= from {
+				sum += 100
+			}
+			if i > 12 {
+				at = scope
+			}
+			s += fmt.Sprintf("tick=%d system=A scope=%s sum=%02x\n", i, at, sum)
+		}
+		return s
+	}
+	res, err := Compare(openAll(t, trace("y", 10), trace("z", 99)), Options{})
+	if err != nil || len(res.Partings) != 1 || res.Partings[0].First.Number != 10 || res.Partings[0].HasAgain {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if res, err = Compare(openAll(t, trace("y", 99), trace("z", 99)), Options{}); err != nil || res.First != nil && res.First.Kind == Changed {
+		t.Errorf("equal: %+v, %v", res, err)
+	}
+}

@@ -117,6 +117,16 @@ type passes struct {
 	n     map[visit]uint32 // checkpoints in that pass
 }
 
+// superseded reports whether a checkpoint is a guess that a later pass over the tick made again in another place: that pass
+// confirmed the same system and scope, and lacks this one.
+func (t *passes) superseded(it *confirmation) bool {
+	if it.confirmed != nil || it.pass == t.pass {
+		return false
+	}
+	first := t.index[spot{it.predicted.System, it.predicted.Scope, 0}]
+	return first != it && first.confirmed != nil && first.pass > it.pass
+}
+
 // spot is a checkpoint within a tick, in either phase.
 type spot struct {
 	system, scope string
@@ -130,6 +140,7 @@ type confirmation struct {
 	pos       Position    // of confirmed
 	seq       int64       // of confirmed
 	torn      bool
+	pass      int // that had it last
 }
 
 // saved is a state or an input.
@@ -192,6 +203,7 @@ func (s *settler) settle() {
 		}
 		delete(s.wrong, t.tick.Number)
 	}
+	t.items = slices.DeleteFunc(t.items, t.superseded)
 	for _, it := range t.items {
 		if it.confirmed == nil {
 			s.stats.Unconfirmed++
@@ -269,6 +281,7 @@ func (s *settler) checkpoint(rec *Record) {
 		t.items = append(t.items, it)
 		s.held++
 	}
+	it.pass = s.pass
 	if c.Phase == Predicted {
 		s.stats.Predicted++
 		if it.confirmed == nil {
