@@ -537,6 +537,34 @@ func rowsByTick(ticks [][]byte) (runs, all [][]int) {
 	return runs, all
 }
 
+// varies reports whether a value changes as a match goes on, while the lines of one tick are of different matches: where ticks
+// fall far, another match begins.
+func varies(values [][]byte, rowsOf [][]int, ticks [][]byte) bool {
+	number := func(row int) uint64 {
+		n, _ := strconv.ParseUint(string(ticks[row]), 0, 63)
+		return n
+	}
+	match, changes := make([]int, len(ticks)), 0
+	for i := 1; i < len(ticks); i++ {
+		switch match[i] = match[i-1]; {
+		case number(i-1) > number(i)+fewestUnsettled:
+			match[i]++
+		case !bytes.Equal(values[i], values[i-1]):
+			changes++
+		}
+	}
+	inMatch := lists.Count(rowsOf, func(rows []int) bool {
+		n := 0
+		for i, row := range rows {
+			if i == 0 || match[row] != match[rows[i-1]] {
+				n++
+			}
+		}
+		return n < len(rows)
+	})
+	return changes > match[len(match)-1] && 8*inMatch < len(rowsOf)
+}
+
 // several reports whether many ticks have more than one row.
 func several(rowsOf [][]int) bool {
 	n := lists.Count(rowsOf, func(rows []int) bool { return len(rows) > 1 })
@@ -567,6 +595,7 @@ func (r *roles) discriminate(columns []column, alone bool) {
 		}
 		rank := 0
 		switch meaning := vocabulary.Of(c.name); {
+		case r.restarts && varies(c.values, rowsOf, ticks): // a value of one of several matches
 		case alone && c.word && !slices.ContainsFunc(c.values, func(v []byte) bool { return sideOf(string(v)) == "" }):
 			rank = 4
 		case meaning == vocabulary.Player || c.word && peerWords(c.values):
