@@ -203,6 +203,9 @@ func (r *Result) lostGaps(t *tracediff.Result, info *tracediff.TraceInfo) {
 			break
 		}
 	}
+	if info.Ahead.Ticks > 0 && t.First == nil {
+		r.note("%s: only predicted, and not compared: %s", info.File, spanOf(t, &info.Ahead))
+	}
 	for _, brief := range []bool{false, true} {
 		gaps := slices.DeleteFunc(slices.Clone(info.Gaps), func(g tracediff.Gap) bool { return g.Away || g.Guessed || g.Brief() != brief })
 		if len(gaps) == 0 {

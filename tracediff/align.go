@@ -290,11 +290,14 @@ func (c *comparer) drop() (peers uint64) {
 	return peers
 }
 
-// guess notes a checkpoint that may be a guess and differs from another peer's: nothing shows whether the states do,
-// unless the peers differ before it.
+// guess notes a checkpoint that may be a guess and differs from another peer's, which is not known to be one: nothing shows
+// whether the states do, unless the peers differ before it.
 func (c *comparer) guess(i int) {
 	x := c.cells[i].c
-	if !x.Unsettled || c.result.First != nil || !slices.ContainsFunc(c.cells, func(y cell) bool { return y.c != nil && !sameSums(x, y.c, c.noise) }) {
+	differs := func(y cell) bool {
+		return y.c != nil && (!y.predicted || y.c.Unsettled) && !sameSums(x, y.c, c.noise)
+	}
+	if !x.Unsettled || c.result.First != nil || !slices.ContainsFunc(c.cells, differs) {
 		return
 	}
 	c.peers[i].info.guess(c.tick)

@@ -202,6 +202,9 @@ type TraceInfo struct {
 	// differences.
 	Gaps []Gap
 
+	// Ahead are the ticks at the end of which the trace has only what is known to be predicted, without Ticks if there are none.
+	Ahead Gap
+
 	// Rollback is nil if the trace has neither predictions nor rollbacks.
 	Rollback *RollbackStats
 	// Kept are guesses that another input contradicts, in ticks that were not simulated again: the first of at most 64
@@ -260,6 +263,19 @@ func (t *TraceInfo) guess(tick Tick) {
 	if g := &t.Gaps[len(t.Gaps)-1]; g.Ticks == 0 || g.Last != tick {
 		g.Last = tick
 		g.Ticks++
+	}
+}
+
+// ahead notes a tick that a trace has, which is over.
+func (t *TraceInfo) ahead(tick Tick, predicted bool) {
+	switch {
+	case !predicted:
+		t.Ahead = Gap{}
+	case t.Ahead.Ticks == 0:
+		t.Ahead = Gap{First: tick, Last: tick, Ticks: 1}
+	default:
+		t.Ahead.Last = tick
+		t.Ahead.Ticks++
 	}
 }
 

@@ -209,6 +209,9 @@ func (s *settler) settle() {
 			s.stats.Unconfirmed++
 		}
 	}
+	s.p.info.ahead(t.tick, !slices.ContainsFunc(t.items, func(it *confirmation) bool {
+		return it.confirmed != nil || it.predicted.Unsettled
+	}))
 	slices.SortFunc(t.items, func(a, b *confirmation) int { return int(a.seq - b.seq) })
 	s.ready, s.lastTick = t, t.tick
 	if t.tick.Number%64 == 0 {

@@ -1,9 +1,12 @@
 package sums
 
 import (
+	"bytes"
 	"slices"
+	"strconv"
 	"sync"
 
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/internal/textsearch"
 )
 
@@ -13,6 +16,7 @@ type form struct {
 	template int // -1 if they have no checkpoint
 	last     int // if this is the template that fitted last, -1 if any is
 	back     bool
+	confirms bool // they name the last confirmed tick
 	spots    []spot
 }
 
@@ -71,7 +75,9 @@ func (r *reader) takeAs(f *form, raw []byte) {
 // again takes a line of a known form. It returns false if a value is too large.
 func (r *reader) again(f *form, line []byte) bool {
 	if f.template < 0 {
-		r.leave(len(line), f.back)
+		if r.leave(len(line), f.back); f.confirms {
+			r.confirms(line)
+		}
 		return true
 	}
 	for _, at := range f.spots {
@@ -143,6 +149,7 @@ func (r *reader) match(line []byte) (how form, ok bool) {
 	}
 	how.back = len(rollbacks().Find(line, &r.places)) > 0
 	r.leave(len(line), how.back)
+	how.confirms = r.confirms(line)
 	return how, ok
 }
 
@@ -158,3 +165,23 @@ func (r *reader) leave(size int, back bool) {
 var rollbacks = sync.OnceValue(func() *textsearch.Searcher {
 	return textsearch.NewFolded([]string{"rollback", "roll back", "rolling back", "resim"})
 })
+
+// confirmedNames finds the last confirmed tick that a line names: confirmed_frame=216, last confirmed: 216.
+var confirmedNames = lazyregexp.New(`(?i)(?:^|[^a-z])(?:last[ _-]?confirmed(?:[ _-]?(?:frame|tick|turn|step))?|confirmed[ _-]?(?:frame|tick|turn|step))["']?(?: *[=:] *| is | to | )["']?(\d{1,18})(?:$|[^\d.])`)
+
+// confirms notes the last confirmed tick that a line without checkpoints names, and reports whether it names one.
+func (r *reader) confirms(line []byte) bool {
+	if !bytes.Contains(line, []byte("onfirmed")) && !bytes.Contains(line, []byte("ONFIRMED")) {
+		return false
+	}
+	found := confirmedNames.FindSubmatch(line)
+	if found == nil {
+		return false
+	}
+	tick, err := strconv.ParseUint(string(found[1]), 10, 63)
+	if err == nil && r.any && tick > r.confirmed && tick <= r.newest && r.newest-tick <= window {
+		r.confirmed = tick
+		r.confirmations++
+	}
+	return true
+}

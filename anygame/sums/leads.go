@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/engines/engine/messages"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // mostLeads is how many texts before the values of one form of lines are kept.
@@ -54,6 +55,9 @@ func (g *group) apart(t *template) string {
 	}
 	for b := range values {
 		for a := range b {
+			if arePasses(g.leads.names[a], g.leads.names[b]) {
+				continue
+			}
 			equal, differ, since := 0, 0, uint64(0)
 			for _, tick := range slices.Sorted(maps.Keys(values[a])) {
 				other, ok := values[b][tick]
@@ -74,6 +78,34 @@ func (g *group) apart(t *template) string {
 		}
 	}
 	return ""
+}
+
+// arePasses reports whether the words that two leads do not have in common are of passes over a tick.
+func arePasses(a, b string) bool {
+	own := func(lead, other string) []byte {
+		not := strings.Fields(other)
+		words := slices.DeleteFunc(strings.Fields(lead), func(w string) bool { return slices.Contains(not, w) })
+		return []byte(strings.Join(words, " "))
+	}
+	return passIn(own(a, b)) != unknown && passIn(own(b, a)) != unknown
+}
+
+// passes reports whether the words before the lines of one form are of passes over a tick, and most ticks have a confirmed one.
+func (g *group) passes(t *template) bool {
+	ticks, confirmed, guesses := map[string]bool{}, map[string]bool{}, false
+	for row, lead := range g.leads.of {
+		tick := string(g.columns[t.roles.tick].values[row])
+		if ticks[tick] = true; lead < 0 {
+			continue
+		}
+		switch passIn([]byte(g.leads.names[lead])) {
+		case tracediff.Confirmed:
+			confirmed[tick] = true
+		case tracediff.Predicted:
+			guesses = true
+		}
+	}
+	return guesses && 4*len(confirmed) >= 3*len(ticks)
 }
 
 // Apart returns what lines of one form in the log have different checksums for one tick, and since when; empty if none have.

@@ -27,6 +27,9 @@ const maxHeld = 1 << 13
 // 8 ticks unless a game changes it.
 const fewestUnsettled = 16
 
+// fewestConfirmations is how often a log must name a later confirmed tick to be believed.
+const fewestConfirmations = 3
+
 // maxBetween is how many bytes of lines between checkpoints are looked at for words.
 const maxBetween = 64 << 10
 
@@ -42,26 +45,28 @@ type reader struct {
 	peers   map[string]int // by name
 	scopes  map[string]string
 
-	held    []*held
-	room    []*held // which held is a part of
-	free    []*held // to be used again
-	newest  uint64  // tick of the last checkpoints
-	tick    uint64  // of the last line
-	any     bool
-	pass    int
-	played  int         // how often another match began
-	within  string      // the match of the line, if the log has several at once
-	deepest uint64      // how many ticks a rollback went back at most, 0 if the log shows none
-	nth     map[int]int // lines of the tick by template and phase
-	around  [2]surroundings
-	passed  int  // bytes of the lines since the last checkpoint
-	back    bool // they report a rollback
-	places  textsearch.Places
-	forms   textsearch.Forms[form]
-	plain   bool // the shape of a line decides how it is read
-	parsed  int  // lines that were compared with templates
-	out     *held
-	err     error
+	held          []*held
+	room          []*held // which held is a part of
+	free          []*held // to be used again
+	newest        uint64  // tick of the last checkpoints
+	tick          uint64  // of the last line
+	any           bool
+	pass          int
+	played        int         // how often another match began
+	within        string      // the match of the line, if the log has several at once
+	deepest       uint64      // how many ticks a rollback went back at most, 0 if the log shows none
+	confirmed     uint64      // the last tick that lines name as confirmed
+	confirmations int         // how often they named a later one
+	nth           map[int]int // lines of the tick by template and phase
+	around        [2]surroundings
+	passed        int  // bytes of the lines since the last checkpoint
+	back          bool // they report a rollback
+	places        textsearch.Places
+	forms         textsearch.Forms[form]
+	plain         bool // the shape of a line decides how it is read
+	parsed        int  // lines that were compared with templates
+	out           *held
+	err           error
 
 	straight bool      // no record is held back
 	leads    []*reader // that wait until this one has read
@@ -239,7 +244,8 @@ func (r *reader) guessed() {
 	}
 	for _, one := range r.held {
 		if c := &one.checkpoint; one.Event == nil && !one.named && c.Phase == tracediff.Confirmed && c.Tick+last > r.newest {
-			c.Phase, c.Unsettled = tracediff.Predicted, true
+			known := r.confirmations >= fewestConfirmations && c.Tick > r.confirmed
+			c.Phase, c.Unsettled = tracediff.Predicted, !known
 		}
 	}
 }
@@ -439,6 +445,7 @@ func (r *reader) scope(word string, value []byte) string {
 func (r *reader) step(tick uint64, again bool) {
 	if r.pattern.names != nil && r.any && tick < r.tick {
 		r.played++
+		r.confirmed, r.confirmations = 0, 0
 		r.newest, r.tick = tick, tick
 		return
 	}
@@ -456,6 +463,7 @@ func (r *reader) step(tick uint64, again bool) {
 	}
 	if r.any && (tick > r.newest+r.unsettled() || r.newest > tick+window) { // a gap, or another session
 		r.guessed()
+		r.confirmed, r.confirmations = 0, 0
 	}
 	if !r.any || tick > r.newest || r.newest-tick > window { // further back: another session
 		r.newest = tick
