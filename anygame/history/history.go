@@ -39,6 +39,9 @@ type History struct {
 	word     string   // for a tick
 	peers    []string // with a series each, nil if all belong to one peer
 
+	columns   []string          // their names, but those that a word names as checksums
+	named     bool              // a word names some
+	small     bool              // all of these columns have only numbers that are small for checksums
 	counted   bool              // ticks are places in a list
 	places    map[string]int    // the ticks of checksums, -1 for those that have several
 	others    map[string]string // numbers next to the checksums
@@ -52,7 +55,7 @@ func Learn(n *notation.Notation, text []byte) *History {
 	if len(found.series) == 0 {
 		return nil
 	}
-	h := &History{notation: n, word: "tick", others: found.others}
+	h := &History{notation: n, word: "tick", others: found.others, small: true}
 	players := 0
 	for _, s := range found.series {
 		if s.word != "" && vocabulary.Of(s.word) == vocabulary.Tick {
@@ -61,7 +64,8 @@ func Learn(n *notation.Notation, text []byte) *History {
 		if isPeer(s.name) {
 			players++
 		}
-		h.counted = h.counted || s.counted
+		h.counted, h.named, h.small = h.counted || s.counted, h.named || s.sums, h.small && s.small
+		h.columns = append(h.columns, s.columns...)
 		h.note(s)
 	}
 	if players > 1 && players == len(found.series) && agree(found.series) {
@@ -146,6 +150,17 @@ func (h *History) compare(other *History) (same, elsewhere int) {
 		}
 	}
 	return same, elsewhere
+}
+
+// Measures reports whether two documents have measurements of machines, and not checksums: no word names them as checksums,
+// their names are of measurements or all numbers are small, and not one value is the same at the same tick.
+func (h *History) Measures(other *History, isMeasure func(name string) bool) bool {
+	of := func(h *History) bool {
+		names := len(h.columns) > 0 && !slices.ContainsFunc(h.columns, func(name string) bool { return !isMeasure(name) })
+		return !h.named && (h.small || names)
+	}
+	same, _ := h.compare(other)
+	return of(h) && of(other) && same == 0 && slices.Equal(h.columns, other.columns)
 }
 
 // Forget leaves out all checksums.

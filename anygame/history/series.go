@@ -20,6 +20,10 @@ type series struct {
 	word    string // for a tick, empty if there is none
 	counted bool   // ticks are places
 	rows    []row  // by their ticks
+
+	columns []string // those that no word names as checksums
+	sums    bool     // a word names some
+	small   bool     // all but these have only numbers below most
 }
 
 // row has the checksums of a tick.
@@ -281,6 +285,7 @@ func (s *series) clean(named bool) bool {
 	first := s.rows[0].cells
 	keep := make([]bool, len(first))
 	sums := 0
+	s.small = true
 	for i := range first {
 		f := figures{named: named || vocabulary.Of(first[i].name) == vocabulary.Sum}
 		for _, r := range s.rows {
@@ -293,6 +298,12 @@ func (s *series) clean(named bool) bool {
 		case f.sums():
 			keep[i] = true
 			sums++
+			if f.named {
+				s.sums = true
+			} else {
+				s.columns = append(s.columns, first[i].name)
+				s.small = s.small && f.small()
+			}
 			for _, r := range s.rows {
 				r.cells[i].value = f.canonical(r.cells[i].value)
 			}
@@ -326,6 +337,7 @@ type figures struct {
 	tiny   int
 	up     int // how often the next one is larger, and smaller
 	down   int
+	large  int // values that are large, as half of all checksums of 32 bits are
 	last   []byte
 	seen   map[string]bool // some
 }
@@ -344,6 +356,9 @@ func (f *figures) add(value []byte) {
 	}
 	if len(digits) < 6 {
 		f.tiny++
+	}
+	if number, err := strconv.ParseUint(string(digits), 10, 64); err != nil || number >= 1<<30 {
+		f.large++
 	}
 	switch c := cmp.Or(cmp.Compare(len(digits), len(f.last)), bytes.Compare(digits, f.last)); {
 	case f.last == nil || c == 0:
@@ -375,6 +390,12 @@ func (f *figures) sums() bool {
 		return 2*f.hex > f.values && 8*f.short <= f.values && 100*f.tiny <= f.values
 	}
 	return 50*f.short <= f.values && 1000*f.tiny <= f.values
+}
+
+// small reports whether the values are decimal numbers that are too small for checksums of 32 bits.
+func (f *figures) small() bool {
+	const fewest = 16
+	return f.hex == 0 && f.large == 0 && f.values >= fewest
 }
 
 // canonical returns a checksum in one form: hexadecimal digits are in lower case after 0x.

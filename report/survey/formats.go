@@ -235,6 +235,9 @@ func (g *group) decode(text []byte, name string) ([]*snapshot.World, error) {
 	}
 	if g.several {
 		worlds = withTicks(worlds)
+		if g.marked {
+			worlds = slices.DeleteFunc(worlds, isGuess)
+		}
 	}
 	for _, w := range worlds {
 		if p := &w.Point; g.rows && p.Known() {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/history"
+	"github.com/desynctool/desynctool/anygame/states"
+	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/lists"
 )
@@ -36,11 +38,36 @@ func (s *Survey) histories() {
 			all = append(all, g)
 		}
 	}
+	list, all = s.withoutMeasurements(list, all)
+	if len(list) == 0 {
+		return
+	}
 	agree := func(l log) bool { return l.path == list[0].path || l.past.Agrees(list[0].past) }
 	if len(all) == 1 && lists.Count(list, agree) == len(list) || !severalOf(all) {
 		s.found = append(s.found, list...)
 		s.order = slices.DeleteFunc(s.order, func(g *group) bool { return slices.Contains(all, g) })
 	}
+}
+
+// withoutMeasurements takes documents with measurements of the machines out of those with checksums, and out of the groups.
+func (s *Survey) withoutMeasurements(list []log, all []*group) ([]log, []*group) {
+	isMeasure := func(name string) bool { return noisyNames.MatchString(states.Words(name)) }
+	measures := func(l log) bool {
+		return vocabulary.Of(filepath.Base(l.path)) != vocabulary.Sum && slices.ContainsFunc(list, func(other log) bool {
+			return other.path != l.path && l.past.Measures(other.past, isMeasure)
+		})
+	}
+	out := map[*group]bool{}
+	for _, l := range list {
+		if !out[l.group] && measures(l) {
+			out[l.group] = true
+			s.notes = append(s.notes, l.path+": numbers that are not called checksums, and that no other such file has at the same ticks: "+
+				"taken for measurements of the machine, and not compared")
+		}
+	}
+	isOut := func(g *group) bool { return out[g] }
+	s.order = slices.DeleteFunc(s.order, isOut)
+	return slices.DeleteFunc(list, func(l log) bool { return out[l.group] }), slices.DeleteFunc(all, isOut)
 }
 
 // severalOf reports whether files may be several ones of each peer: they differ in a number, or in their names and their folders.

@@ -198,6 +198,7 @@ type group struct {
 	raw     bool            // its files are raw memory
 	noisy   map[uint64]bool // words of it, by their offsets, that are not compared
 	dump    bool            // they are hex dumps
+	marked  bool            // some of its states are marked as predictions
 	medium  bool            // its files are pictures, programs and the like
 
 	tick   int            // the number of the names that is the tick, -1 if none is
@@ -300,6 +301,7 @@ func (s *Survey) learn() {
 	for _, g := range s.order {
 		s.seen.Merge(&g.found)
 	}
+	s.guesses()
 	s.missing()
 	s.name()
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool { return g.isOther() || s.untimed(g) })
