@@ -51,10 +51,12 @@ type compared struct {
 	peers   [2]string
 	columns map[column]bool
 	looks   map[column]bool      // of these, those that look like noise
+	clocks  map[column]bool      // of these, those that are certainly of a clock of the machine
 	lacks   map[column]int       // columns, and tables without a name of a column, that one of the peers lacks
 	own     map[column]bool      // those with the names of the peers themselves
 	texts   map[column][2]string // of those that belong to no entity
 	other   bool                 // something else differs: rows, the random numbers
+	width   int                  // columns of the first state
 	tables  int                  // files that were compared, where each has one table
 }
 
@@ -62,10 +64,12 @@ type compared struct {
 func (c *compared) add(d *compared) {
 	maps.Copy(c.columns, d.columns)
 	maps.Copy(c.looks, d.looks)
+	maps.Copy(c.clocks, d.clocks)
 	maps.Copy(c.own, d.own)
 	maps.Copy(c.texts, d.texts)
 	maps.Copy(c.lacks, d.lacks)
 	c.other = c.other || d.other
+	c.width += d.width
 	c.tables += d.tables
 }
 
@@ -313,10 +317,15 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 }
 
 // believed reports whether columns are noise although nothing else differs: all look like it. In the dumps of one state
-// point alone that is not certain.
+// point alone that is not certain, unless they are clocks, and not most of what the states have.
 func believed(found []NoisyColumn, list []compared) (is, certain bool) {
 	is = !slices.ContainsFunc(found, func(n NoisyColumn) bool { return !n.Looks })
-	return is, is && !once(list)
+	isClock := func(n NoisyColumn) bool {
+		return !slices.ContainsFunc(list, func(c compared) bool {
+			return c.columns[n.column()] && !c.clocks[n.column()] || 2*len(found) >= c.width
+		})
+	}
+	return is, is && (!once(list) || !slices.ContainsFunc(found, func(n NoisyColumn) bool { return !isClock(n) }))
 }
 
 // once reports whether the states of only one state point were compared.
@@ -359,7 +368,10 @@ func compareStates(first, second seen) *compared {
 	}
 	out := &compared{
 		tick: a.Point.Tick, peers: [2]string{first.peer, second.peer}, tables: 1,
-		columns: map[column]bool{}, looks: map[column]bool{}, own: map[column]bool{}, texts: map[column][2]string{}, lacks: map[column]int{}, other: d.RNG != nil,
+		columns: map[column]bool{}, looks: map[column]bool{}, clocks: map[column]bool{}, own: map[column]bool{}, texts: map[column][2]string{}, lacks: map[column]int{}, other: d.RNG != nil,
+	}
+	for i := range a.Tables {
+		out.width += len(a.Tables[i].Columns)
 	}
 	for _, t := range d.Tables {
 		if !t.InA && first.lacks(t.Label) || !t.InB && second.lacks(t.Label) {
@@ -378,6 +390,7 @@ func compareStates(first, second seen) *compared {
 		for _, ch := range t.Changes {
 			col := column{t.Label, ch.Component, ch.Field}
 			out.looks[col] = looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B) || t.Label == states.GlobalLabel && unitNames.MatchString(states.Words(ch.Field))
+			out.clocks[col] = t.Label == states.GlobalLabel && isClock(ch.Field, ch.A) && isClock(ch.Field, ch.B)
 			if t.Label == states.GlobalLabel && ch.A.Type == snapshot.String && ch.B.Type == snapshot.String {
 				out.texts[col] = [2]string{string(ch.A.Raw), string(ch.B.Raw)}
 			}
@@ -410,6 +423,10 @@ var (
 	noisyTexts = lazyregexp.New(`^(0x[0-9a-fA-F]{8,16}|<?[A-Za-z][\w.]*( object at|:) 0x[0-9a-fA-F]{6,16}>?|[A-Za-z][\w.$]*@[0-9a-f]{5,8}|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
 	// ownerNames are of the player at the machine, or who wrote the file, as values of no entity.
 	ownerNames = lazyregexp.New(`(?i)(^|\.)(writer|author|me|self|whoami|steam_?id|(local|my)_?(id|name|player|slot|index|seat|team|client)|is_?(authority|server|host|master|client|local|owner)|user_?name|nick_?name|nick|account|slot|seat|player_?name|player|spieler|joueur|uhrzeit|rechner)$`)
+	// clockNames are of clocks of the machine, and of nothing that a simulation counts. dates are texts with a date of these years and
+	// a time of day: a game may have a calendar and a time of day of its own.
+	clockNames = lazyregexp.New(`(?i)(^|[^a-z])(written|(written|saved|created|exported|dumped)_?(at|on)|wall_?(clock|time)|uptime|unix_?time)([^a-z]|$)`)
+	dates      = lazyregexp.New(`^"?(20\d\d-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2},? [A-Z0-9][A-Za-z0-9]+ +\d{1,2} \d\d:\d\d(:\d\d)?.* 20\d\d"?$)`)
 	// epochs are times since 1970, with fractions of seconds.
 	epochs = lazyregexp.New(`^1[5-9]\d{8}(\.\d+|\d{3}|\d{6})$`)
 )
@@ -420,6 +437,11 @@ func looksNoisy(field string, v snapshot.Value) bool {
 		return true
 	}
 	return (v.Type == snapshot.String || v.Type == snapshot.Scalar) && noisyTexts.MatchString(strings.TrimPrefix(string(v.Raw), `"`))
+}
+
+// isClock reports whether a value is one of a clock of the machine, by its name or its digits.
+func isClock(field string, v snapshot.Value) bool {
+	return clockNames.MatchString(states.Words(field)) || epochs.MatchString(v.String()) || dates.Match(v.Raw)
 }
 
 // isName reports whether a text is the name of the peer in whose state it is.

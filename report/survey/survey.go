@@ -306,6 +306,7 @@ func (s *Survey) learn() {
 	s.name()
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool { return g.isOther() || s.untimed(g) })
 	s.findRows()
+	s.measured()
 	s.findNoise(left)
 }
 
