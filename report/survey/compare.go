@@ -1,12 +1,15 @@
 package survey
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"maps"
 	"math"
 	"path/filepath"
 	"slices"
 
+	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -110,6 +113,15 @@ func (s *Survey) match(pairs map[pair]*compared, left int64, most int) int64 {
 // look finds out what the heads of the states in a file contain.
 func (g *group) look(p *sample) {
 	worlds, found, err := g.schema.Read(g.notation, p.text)
+	if whole := untorn(p.text); isCut(err) && !p.cut && whole != nil {
+		if some, of, fault := g.schema.Read(g.notation, whole); fault == nil && len(some) > 1 {
+			worlds, found, err = some, of, nil
+			if g.torn == nil {
+				g.torn = map[string]bool{}
+			}
+			g.torn[p.base] = true
+		}
+	}
 	p.ticks, p.peers, p.peer = nil, false, ""
 	if p.damaged = err != nil && !p.cut; p.damaged {
 		return
@@ -134,6 +146,20 @@ func (g *group) look(p *sample) {
 		}
 		p.peers, p.peer = p.peers || w.Peer != "", cmp.Or(p.peer, w.Peer)
 	}
+}
+
+// isCut reports whether a text ends too early.
+func isCut(err error) bool {
+	e := (*notation.Error)(nil)
+	return errors.As(err, &e) && e.Cut
+}
+
+// untorn returns the lines of a text that end, nil if all or none do.
+func untorn(text []byte) []byte {
+	if end := bytes.LastIndexByte(text, '\n') + 1; end > 0 && end < len(text) {
+		return text[:end]
+	}
+	return nil
 }
 
 // pair is two peers at one tick.

@@ -226,6 +226,9 @@ func (g *group) decode(text []byte, name string) ([]*snapshot.World, error) {
 	if g.raw {
 		return []*snapshot.World{rawState(text, g.noisy)}, nil
 	}
+	if g.torn[filepath.Base(name)] {
+		text = untorn(text)
+	}
 	worlds, err := g.schema.Decode(g.notation, text)
 	if e := (*notation.Error)(nil); errors.As(err, &e) {
 		return nil, e.In(name, text)

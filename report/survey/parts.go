@@ -32,7 +32,9 @@ func (s *Survey) divide(folder []*group) {
 		}
 		g.findTick()
 	}
-	folder = slices.DeleteFunc(slices.Clone(folder), func(g *group) bool { return g.samples[0].states == 0 }) // cannot be read
+	folder = slices.DeleteFunc(slices.Clone(folder), func(g *group) bool { // it cannot be read, or is no evidence
+		return g.samples[0].states == 0 || g.isOnlyOne()
+	})
 	if len(folder) < 2 {
 		return
 	}
@@ -58,6 +60,12 @@ func (s *Survey) divide(folder []*group) {
 		}
 	}
 	s.assemble(folder)
+}
+
+// isOnlyOne reports whether a group is one file that nothing shows to be evidence: it has at most one state.
+func (g *group) isOnlyOne() bool {
+	first := &g.samples[0]
+	return g.alone && first.states < 2 && !(first.cut && len(first.ticks) > 0)
 }
 
 // varying returns how many words at the begin and at the end of all names of a folder are the same.
@@ -172,7 +180,11 @@ func alike(a, b map[column]bool) bool {
 // columns returns the columns of the first file that was read.
 func (g *group) columns() map[column]bool {
 	out := map[column]bool{}
-	worlds, err := g.schema.Decode(g.notation, g.samples[0].text)
+	text := g.samples[0].text
+	if g.torn[g.samples[0].base] {
+		text = untorn(text)
+	}
+	worlds, err := g.schema.Decode(g.notation, text)
 	if err != nil && !g.samples[0].cut {
 		return out
 	}

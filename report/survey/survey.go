@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -198,6 +199,7 @@ type group struct {
 	raw     bool            // its files are raw memory
 	noisy   map[uint64]bool // words of it, by their offsets, that are not compared
 	dump    bool            // they are hex dumps
+	torn    map[string]bool // files with several states, of which the last one breaks off
 	marked  bool            // some of its states are marked as predictions
 	medium  bool            // its files are pictures, programs and the like
 
@@ -294,12 +296,12 @@ func (s *Survey) learn() {
 			g.samples[i].text = nil
 		}
 	}
-	s.order = slices.DeleteFunc(s.order, func(g *group) bool {
-		first := g.samples[0]
-		return g.alone && first.states < 2 && !(first.cut && len(first.ticks) > 0)
-	})
+	s.order = slices.DeleteFunc(s.order, (*group).isOnlyOne)
 	for _, g := range s.order {
 		s.seen.Merge(&g.found)
+		for _, base := range slices.Sorted(maps.Keys(g.torn)) {
+			s.notes = append(s.notes, filepath.Join(g.dir, base)+": the last line breaks off, and only the states before it are compared")
+		}
 	}
 	s.guesses()
 	s.missing()
