@@ -190,6 +190,68 @@ var shapes = []shape{
 			return fmt.Sprintf("{\"uid\":%d,\"hp\":%d,\"x\":%d}\n", 40+i, m.hp[i], m.x[i])
 		})
 	}),
+	{"samples of the frame rate beside states", func(file func(name, text string), all []moment, noise *rand.Rand) {
+		var samples, states []string
+		for _, m := range all {
+			samples = append(samples, fmt.Sprintf(`{"t": %d, "fps": %d, "heap": %d}`, m.tick*10, 40+noise.IntN(21), 14000000+noise.IntN(80000000)))
+			if m.tick%10 == 0 {
+				states = append(states, m.json(noise.IntN(1e6)))
+			}
+		}
+		states[len(states)-1] += "\n" + states[0][:20+noise.IntN(20)] // the program was killed
+		file("fps.json", `{"samples": [`+strings.Join(samples, ", ")+"]}")
+		file("state.ndjson", strings.Join(states, "\n"))
+	}},
+	{"a table of the frame times beside checksums", func(file func(name, text string), all []moment, noise *rand.Rand) {
+		table, log := "frame,sim_ms,draw_ms,tris\n", ""
+		for _, m := range all {
+			table += fmt.Sprintf("%d,%.2f,%.2f,%d\n", m.tick, 2+6*noise.Float64(), 2+16*noise.Float64(), 2000+noise.IntN(2000))
+			log += fmt.Sprintf("net: %d ms\nsim: tick %d hash %08x\n", noise.IntN(90), m.tick, m.sum())
+		}
+		file("perf.csv", table)
+		file("game.log", log)
+	}},
+	{"slots with predictions", func(file func(name, text string), all []moment, noise *rand.Rand) {
+		for _, m := range all {
+			guess := m.tick%10 == 5 || m.tick > 110
+			if m.tick%10 != 0 && !guess {
+				continue
+			}
+			if guess {
+				m.gold += 1 + noise.IntN(90)
+			}
+			file(fmt.Sprintf("slots/slot_%d.json", m.tick), fmt.Sprintf(`{"frame": %d, "inputs_confirmed": %t, "gold": %d, "units": [%s]}`, m.tick, !guess, m.gold,
+				strings.TrimSuffix(m.each(func(i int) string { return fmt.Sprintf(`{"hp": %d, "x": %d},`, m.hp[i], m.x[i]) }), ",")))
+		}
+	}},
+	lined("lines with predictions", "a.jsonl", func(m moment, noise *rand.Rand) string {
+		guess := m
+		guess.gold += 1 + noise.IntN(90)
+		line := func(m moment, guess bool) string {
+			return fmt.Sprintf("{\"frame\":%d,\"predicted\":%t,\"gold\":%d,\"units\":[%s]}\n", m.tick, guess, m.gold,
+				strings.TrimSuffix(m.each(func(i int) string { return fmt.Sprintf(`{"hp":%d,"x":%d},`, m.hp[i], m.x[i]) }), ","))
+		}
+		if m.tick > 117 || m.tick%10 == 5 {
+			return line(guess, true)
+		}
+		return line(m, false)
+	}),
+	{"passes, and predictions at the end", func(file func(name, text string), all []moment, noise *rand.Rand) {
+		var log strings.Builder
+		for _, m := range all {
+			fmt.Fprintf(&log, "sync: advance frame %d cs %08x\n", m.tick, m.sum()^uint32(noise.IntN(2)))
+			if m.tick >= 3 {
+				fmt.Fprintf(&log, "sync: confirm frame %d cs %08x\n", m.tick-3, all[m.tick-3].sum())
+			}
+		}
+		file("a.log", log.String())
+	}},
+}
+
+// json returns the state as a line of JSON with a clock.
+func (m moment) json(clock int) string {
+	return fmt.Sprintf(`{"tick":%d,"at":%d,"gold":%d,"units":[%s]}`, m.tick, 1755500000000+clock, m.gold,
+		strings.TrimSuffix(m.each(func(i int) string { return fmt.Sprintf(`{"id":%d,"hp":%d,"x":%d},`, 40+i, m.hp[i], m.x[i]) }), ","))
 }
 
 // session writes what two peers leave.
