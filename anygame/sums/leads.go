@@ -10,6 +10,9 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
+// fewestCorrected is how often a checksum must differ from the confirmed one and a later one be equal to it.
+const fewestCorrected = 3
+
 // mostLeads is how many texts before the values of one form of lines are kept.
 const mostLeads = 8
 
@@ -55,7 +58,8 @@ func (g *group) apart(t *template) string {
 	}
 	for b := range values {
 		for a := range b {
-			if arePasses(g.leads.names[a], g.leads.names[b]) {
+			final := passIn([]byte(g.leads.names[a])) == tracediff.Confirmed && passIn([]byte(g.leads.names[b])) == tracediff.Confirmed
+			if t.passes && !final || arePasses(g.leads.names[a], g.leads.names[b]) {
 				continue
 			}
 			equal, differ, since := 0, 0, uint64(0)
@@ -90,22 +94,40 @@ func arePasses(a, b string) bool {
 	return passIn(own(a, b)) != unknown && passIn(own(b, a)) != unknown
 }
 
-// passes reports whether the words before the lines of one form are of passes over a tick, and most ticks have a confirmed one.
+// passes reports whether the words before the lines of one form are of passes over a tick: most ticks have a confirmed one, and
+// others before it have another checksum now and then.
 func (g *group) passes(t *template) bool {
-	ticks, confirmed, guesses := map[string]bool{}, map[string]bool{}, false
+	before, confirmed := map[string]string{}, map[string]bool{}
+	corrected, last := 0, false
 	for row, lead := range g.leads.of {
 		tick := string(g.columns[t.roles.tick].values[row])
-		if ticks[tick] = true; lead < 0 {
+		if lead < 0 || passIn([]byte(g.leads.names[lead])) != tracediff.Confirmed {
+			if _, is := before[tick]; !is {
+				before[tick] = g.sumsOf(row, t)
+			}
 			continue
 		}
-		switch passIn([]byte(g.leads.names[lead])) {
-		case tracediff.Confirmed:
-			confirmed[tick] = true
-		case tracediff.Predicted:
-			guesses = true
+		if sum, is := before[tick]; is && !confirmed[tick] {
+			differs := sum != g.sumsOf(row, t)
+			if last && !differs {
+				corrected++
+			}
+			last = differs
+		}
+		confirmed[tick] = true
+	}
+	all := len(before)
+	for tick := range confirmed {
+		if _, is := before[tick]; !is {
+			all++
 		}
 	}
-	return guesses && 4*len(confirmed) >= 3*len(ticks)
+	return (corrected >= fewestCorrected || g.leads.guesses()) && 4*len(confirmed) >= 3*all
+}
+
+// guesses reports whether some words are of a pass that is no last one.
+func (l *leads) guesses() bool {
+	return slices.ContainsFunc(l.names, func(name string) bool { return passIn([]byte(name)) == tracediff.Predicted })
 }
 
 // Apart returns what lines of one form in the log have different checksums for one tick, and since when; empty if none have.

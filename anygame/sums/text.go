@@ -640,8 +640,10 @@ func accept(list []*group, lines int, how choice) []template {
 		}
 		taken[key] = g
 		out = append(out, template{text: form, roles: r, fixed: fixed, others: told, vague: r.steady || r.bare || isVague(g.line), crowded: isCrowded(g.line, &r), redoes: r.redoes(g.columns)})
+		if g.passes(&out[len(out)-1]) {
+			out[len(out)-1].passes, out[len(out)-1].guess = true, true
+		}
 		out[len(out)-1].apart = g.apart(&out[len(out)-1])
-		out[len(out)-1].passes = g.passes(&out[len(out)-1])
 		groups = append(groups, g)
 	}
 	pair(out, groups)
