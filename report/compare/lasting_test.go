@@ -53,6 +53,10 @@ func TestLastingDifference(t *testing.T) {
 			log(file, all)
 			file("state.csv", table(all, "power,wood", func(m moment) string { return fmt.Sprintf("%d,%d", noise.IntN(90), m.gold) }))
 		},
+		"scores of a frame": func(file func(name, text string), all []moment, peer int, _ *rand.Rand) {
+			log(file, all)
+			file("state.csv", table(all, "frame_score,mean_gold", func(m moment) string { return fmt.Sprintf("%d,%d", m.gold+peer*5, m.x[0]-peer*3) }))
+		},
 		"measurements alone": func(file func(name, text string), all []moment, _ int, noise *rand.Rand) {
 			file("perf.csv", table(all, "sim_ms,draw_ms", func(moment) string { return fmt.Sprintf("%.2f,%.2f", 9*noise.Float64(), 9*noise.Float64()) }))
 		},

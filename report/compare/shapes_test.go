@@ -202,6 +202,20 @@ var shapes = []shape{
 		file("fps.json", `{"samples": [`+strings.Join(samples, ", ")+"]}")
 		file("state.ndjson", strings.Join(states, "\n"))
 	}},
+	{"samples in lines and tables beside states", func(file func(name, text string), all []moment, noise *rand.Rand) {
+		var lines, states, table string
+		for _, m := range all {
+			fps := 40 + noise.IntN(21)
+			lines += fmt.Sprintf(`{"tick": %d, "fps": %d, "heap": %d}`+"\n", m.tick, fps, 14000000+noise.IntN(80000000))
+			table += fmt.Sprintf("%d,%d,%.1f\n", m.tick*10, fps, 9*noise.Float64())
+			if m.tick%10 == 0 {
+				states += m.json(0) + "\n"
+			}
+		}
+		file("perf.ndjson", lines)
+		file("frames.csv", "t,fps,frame_ms\n"+table)
+		file("state.ndjson", states)
+	}},
 	{"a table of the frame times beside checksums", func(file func(name, text string), all []moment, noise *rand.Rand) {
 		table, log := "frame,sim_ms,draw_ms,tris\n", ""
 		for _, m := range all {

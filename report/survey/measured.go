@@ -12,6 +12,8 @@ import (
 
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/engines/engine/description"
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -50,6 +52,52 @@ func (s *Survey) measured() {
 		}
 	}
 }
+
+// metrics takes files out of the groups that have nothing but values with names of measurements, next to places in time, if there
+// is other evidence.
+func (s *Survey) metrics() {
+	isOf := map[*group]bool{}
+	for _, g := range s.order {
+		isOf[g] = g.page == nil && g.kind == description.Undescribed && g.areMetrics()
+	}
+	others := lists.Count(s.order, func(g *group) bool { return !isOf[g] })
+	if others+len(s.found) < 2 {
+		return
+	}
+	s.order = slices.DeleteFunc(s.order, func(g *group) bool {
+		if isOf[g] {
+			s.notes = append(s.notes, filepath.Join(g.dir, g.bases[0])+": all values have names of measurements of the machine: not compared")
+		}
+		return isOf[g]
+	})
+}
+
+// areMetrics reports whether the first file that was read has several rows, and all columns of them but a tick are measurements.
+func (g *group) areMetrics() bool {
+	schema := &states.Schema{}
+	_ = schema.Learn(g.notation, g.samples[0].text)
+	worlds, err := schema.Decode(g.notation, g.samples[0].text)
+	rows, measures := 0, 0
+	for _, w := range worlds {
+		for i := range w.Tables {
+			t := &w.Tables[i]
+			rows += t.Rows()
+			for _, c := range t.Columns {
+				switch word := states.Words(c.Field); {
+				case metricNames.MatchString(word):
+					measures++
+				case word != "t" && vocabulary.Of(c.Field) != vocabulary.Tick:
+					return false
+				}
+			}
+		}
+	}
+	return (err == nil || g.samples[0].cut) && rows >= fewestMeasured && measures > 0
+}
+
+// metricNames are of measurements that no simulation has, as whole names.
+var metricNames = lazyregexp.New(`^((avg|min|max|mean)_?)?(fps|ping|latency|rtt|jitter|heap|rss|vram|draw_?calls|(mem|memory|heap|ram|vram)_?(kb|mb|bytes|used)|` +
+	`(cpu|gpu)_?(time|load|usage|percent|pct)|(real|wall|render|draw|frame|cpu|gpu)_?(time|ms|us|ns)|frame_?time_?(ms|us|ns))(_?(ms|avg|min|max))?$`)
 
 // kindOfRows returns the columns of states that have nothing but numbers which belong to no entity, empty for others.
 func (g *group) kindOfRows() (kind string) {

@@ -273,6 +273,7 @@ func (s *Survey) learn() {
 		}
 	}
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool { return len(g.samples) == 0 })
+	s.metrics()
 	for _, folder := range s.byFolder() {
 		s.divide(folder)
 	}
