@@ -32,7 +32,7 @@ func (c *Conclusion) recorded(e Evidence) {
 				c.Checkpoint = &Checkpoint{*doc, Moment{Number: doc.Tick, Native: doc.Native}, values, t.Bracket.HasGood && !t.Skips() && dense, false}
 			}
 		case c.Parting == nil || t.Bracket.Bad.Number < c.Parting.Bad:
-			c.Parting = &document.Parting{Bad: t.Bracket.Bad.Number, Native: t.NativeName(tracediff.Tick{Number: t.Bracket.Bad.Number}), By: t.Traces[0].Kind()}
+			c.Parting = &document.Parting{Bad: t.Bracket.Bad.Number, Native: t.NativeName(t.Bracket.Bad), By: t.Traces[0].Kind()}
 			c.Checksums = &Checksums{State: SumsPart, By: c.Parting.By, From: tracedTick(t, t.Bracket.Bad), Groups: traceGroups(t)}
 			if t.Bracket.HasGood {
 				c.Parting.Good, c.Checksums.Good = &t.Bracket.Good.Number, tracedTick(t, t.Bracket.Good)
@@ -79,7 +79,7 @@ func partsOf(t *tracediff.Result) (names []string) {
 }
 
 func tracedTick(t *tracediff.Result, tick tracediff.Tick) *Moment {
-	m := Moment{Number: tick.Number, Native: t.NativeName(tracediff.Tick{Number: tick.Number})}
+	m := Moment{Number: tick.Number, Native: t.NativeName(tick)}
 	return &m
 }
 

@@ -235,7 +235,7 @@ func cascade(e Evidence) []document.CascadeDocument {
 			if place := [2]string{c.System, c.Scope}; t == longest || c.Scope != "" && !named[place] {
 				named[place] = true
 				list = append(list, document.CascadeDocument{
-					Scope: c.Scope, Tick: c.Tick.Number, Native: t.NativeName(tracediff.Tick{Number: c.Tick.Number}), System: c.System, Count: c.Count, Last: c.Last.Number,
+					Scope: c.Scope, Tick: c.Tick.Number, Native: t.NativeName(c.Tick), System: c.System, Count: c.Count, Last: c.Last.Number,
 				})
 			}
 		}
