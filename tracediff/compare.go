@@ -90,7 +90,7 @@ type comparer struct {
 	inTick   uint64           // peers that have confirmed records in it
 	guessed  uint64           // peers that predicted a part of it and never confirmed that part
 	shared   uint64           // peers that have a checkpoint in common with another one
-	unsure   uint64           // peers of which a checkpoint was not compared that others have
+	unsure   uint64           // peers with a checkpoint that was not compared although others have it
 	order    []visit          // its checkpoints so far, in order
 	differs  bool             // a checkpoint in this tick differs
 	agreed   bool             // the first checkpoints of this tick agree

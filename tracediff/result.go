@@ -202,7 +202,7 @@ type TraceInfo struct {
 	// differences.
 	Gaps []Gap
 
-	// Ahead are the ticks at the end of which the trace has only what is known to be predicted, without Ticks if there are none.
+	// Ahead are the last ticks of the trace if it has only known predictions of them; Ticks is 0 if there are none.
 	Ahead Gap
 
 	// Rollback is nil if the trace has neither predictions nor rollbacks.

@@ -49,7 +49,7 @@ func TestLastingDifference(t *testing.T) {
 				return fmt.Sprintf("%d,%d,%d", o.gold, o.x[0], o.hp[0])
 			}))
 		},
-		"columns of which one never differs": func(file func(name, text string), all []moment, _ int, noise *rand.Rand) {
+		"a column that never differs next to one that does": func(file func(name, text string), all []moment, _ int, noise *rand.Rand) {
 			log(file, all)
 			file("state.csv", table(all, "power,wood", func(m moment) string { return fmt.Sprintf("%d,%d", noise.IntN(90), m.gold) }))
 		},

@@ -59,7 +59,7 @@ func markOf(name string) (final, is bool) {
 	return final, is
 }
 
-// guesses takes the files out of the groups whose states are marked as predictions, unless nothing else is left.
+// guesses takes files with states that are marked as predictions out of the groups, unless nothing else is left.
 func (s *Survey) guesses() {
 	left := map[*group][]string{}
 	more := len(s.found) > 0

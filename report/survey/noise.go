@@ -424,7 +424,7 @@ var (
 	// ownerNames are of the player at the machine, or who wrote the file, as values of no entity.
 	ownerNames = lazyregexp.New(`(?i)(^|\.)(writer|author|me|self|whoami|steam_?id|(local|my)_?(id|name|player|slot|index|seat|team|client)|is_?(authority|server|host|master|client|local|owner)|user_?name|nick_?name|nick|account|slot|seat|player_?name|player|spieler|joueur|uhrzeit|rechner)$`)
 	// clockNames are of clocks of the machine, and of nothing that a simulation counts. dates are texts with a date of these years and
-	// a time of day: a game may have a calendar and a time of day of its own.
+	// a time of day: a game may have another calendar.
 	clockNames = lazyregexp.New(`(?i)(^|[^a-z])(written|(written|saved|created|exported|dumped)_?(at|on)|wall_?(clock|time)|uptime|unix_?time)([^a-z]|$)`)
 	dates      = lazyregexp.New(`^"?(20\d\d-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2},? [A-Z0-9][A-Za-z0-9]+ +\d{1,2} \d\d:\d\d(:\d\d)?.* 20\d\d"?$)`)
 	// epochs are times since 1970, with fractions of seconds.

@@ -199,7 +199,7 @@ type group struct {
 	raw     bool            // its files are raw memory
 	noisy   map[uint64]bool // words of it, by their offsets, that are not compared
 	dump    bool            // they are hex dumps
-	torn    map[string]bool // files with several states, of which the last one breaks off
+	torn    map[string]bool // files with several states that break off in the last one
 	marked  bool            // some of its states are marked as predictions
 	medium  bool            // its files are pictures, programs and the like
 
