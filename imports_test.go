@@ -58,7 +58,7 @@ var layers = [][]string{
 	{"engines/engine/messages"},
 
 	{"internal/confine", "internal/resultcache"},
-	{"tracediff", "snapshot/snaptest"},
+	{"tracediff"},
 	{"snapshot"},
 	{"snapshot/signatures", "orderlog"},
 	{"notation", "bytediff"},
@@ -70,7 +70,7 @@ var layers = [][]string{
 	{"internal/testkit"}, // of tests alone
 	{"internal/testkit/effort"},
 	{"internal/licenses"},
-	{"internal/browser", "engines/godot/godottest"},
+	{"internal/browser"},
 	{"internal/lazyregexp", "internal/lists", "internal/mutate", "internal/prose", "internal/textsearch", "internal/sandbox", "internal/processgroup", "internal/programs", "internal/shellwords", "docs", "relay"},
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/desynctool/desynctool/engines/godot"
-	"github.com/desynctool/desynctool/engines/godot/godottest"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/file/limits"
@@ -23,7 +22,7 @@ import (
 // one returns a value that is in a log of that version.
 func one(t *testing.T, version int, v any) (*godot.Value, error) {
 	t.Helper()
-	log, err := godot.NewLog(bytes.NewReader(godottest.Content(version, godottest.Header(1, ordersDict{"v", v}))), "x")
+	log, err := godot.NewLog(bytes.NewReader(logContent(version, logHeader(1, dict{"v", v}))), "x")
 	if err != nil {
 		return nil, err
 	}
@@ -33,15 +32,15 @@ func one(t *testing.T, version int, v any) (*godot.Value, error) {
 // TestValues pins how the engine stores each type, byte by byte, as its source has it.
 func TestValues(t *testing.T) {
 	f := func(f float32) uint32 { return math.Float32bits(f) }
-	d := func(header uint32, list ...float64) godottest.Raw {
-		b := godottest.Numbers(header)
+	d := func(header uint32, list ...float64) rawValue {
+		b := numbersValue(header)
 		for _, x := range list {
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
 		}
 		return b
 	}
-	raw := func(parts ...[]byte) godottest.Raw { return bytes.Join(parts, nil) }
-	text := func(s string) []byte { return godottest.Text(0, s)[4:] }
+	raw := func(parts ...[]byte) rawValue { return bytes.Join(parts, nil) }
+	text := func(s string) []byte { return textValue(0, s)[4:] }
 	for _, test := range []struct {
 		version int
 		v       any
@@ -57,55 +56,55 @@ func TestValues(t *testing.T) {
 		{3, math.NaN(), `float "NaN"`},
 		{3, math.Inf(-1), `float "-Inf"`},
 		{3, "späß", `String "späß"`},
-		{3, godottest.Numbers(5, f(1), f(-2)), `Vector2 {"x":1.0,"y":-2.0}`},
-		{3, godottest.Numbers(6, f(1), f(2), f(3), f(4)), `Rect2 {"position.x":1.0,"position.y":2.0,"size.x":3.0,"size.y":4.0}`},
-		{3, godottest.Numbers(7, f(1), f(2), f(3)), `Vector3 {"x":1.0,"y":2.0,"z":3.0}`},
-		{3, godottest.Numbers(8, f(1), f(0), f(0), f(1), f(5), f(6)), `Transform2D {"origin.x":5.0,"origin.y":6.0,"x.x":1.0,"x.y":0.0,"y.x":0.0,"y.y":1.0}`},
-		{3, godottest.Numbers(9, f(0), f(1), f(0), f(7)), `Plane {"d":7.0,"normal.x":0.0,"normal.y":1.0,"normal.z":0.0}`},
-		{3, godottest.Numbers(10, f(0), f(0), f(0), f(1)), `Quat {"w":1.0,"x":0.0,"y":0.0,"z":0.0}`},
-		{3, godottest.Numbers(11, f(1), f(2), f(3), f(4), f(5), f(6)), `AABB {"position.x":1.0,"position.y":2.0,"position.z":3.0,"size.x":4.0,"size.y":5.0,"size.z":6.0}`},
-		{3, godottest.Numbers(12, make([]uint32, 9)...), `Basis {"[0][0]":0.0,"[0][1]":0.0,"[0][2]":0.0,"[1][0]":0.0,"[1][1]":0.0,"[1][2]":0.0,"[2][0]":0.0,"[2][1]":0.0,"[2][2]":0.0}`},
-		{3, godottest.Numbers(13, append(make([]uint32, 9), f(1), f(2), f(3))...), `Transform {"[0][0]":0.0,"[0][1]":0.0,"[0][2]":0.0,"[1][0]":0.0,"[1][1]":0.0,"[1][2]":0.0,"[2][0]":0.0,"[2][1]":0.0,"[2][2]":0.0,"origin.x":1.0,"origin.y":2.0,"origin.z":3.0}`},
-		{3, godottest.Numbers(14, f(1), f(0.5), f(0), f(1)), `Color {"a":1.0,"b":0.0,"g":0.5,"r":1.0}`},
-		{3, raw(godottest.Numbers(15, 2|1<<31, 1, 1), text("root"), text("Main"), text("hp")), `NodePath "/root/Main:hp"`},
-		{3, godottest.Numbers(16), "RID null"},
-		{3, godottest.Numbers(17|1<<16, 9, 0), `Object "Object#9"`},
-		{3, ordersDict{1, "a", "b", ordersDict{}}, `Dictionary {"1":"a","b":{}}`},
+		{3, numbersValue(5, f(1), f(-2)), `Vector2 {"x":1.0,"y":-2.0}`},
+		{3, numbersValue(6, f(1), f(2), f(3), f(4)), `Rect2 {"position.x":1.0,"position.y":2.0,"size.x":3.0,"size.y":4.0}`},
+		{3, numbersValue(7, f(1), f(2), f(3)), `Vector3 {"x":1.0,"y":2.0,"z":3.0}`},
+		{3, numbersValue(8, f(1), f(0), f(0), f(1), f(5), f(6)), `Transform2D {"origin.x":5.0,"origin.y":6.0,"x.x":1.0,"x.y":0.0,"y.x":0.0,"y.y":1.0}`},
+		{3, numbersValue(9, f(0), f(1), f(0), f(7)), `Plane {"d":7.0,"normal.x":0.0,"normal.y":1.0,"normal.z":0.0}`},
+		{3, numbersValue(10, f(0), f(0), f(0), f(1)), `Quat {"w":1.0,"x":0.0,"y":0.0,"z":0.0}`},
+		{3, numbersValue(11, f(1), f(2), f(3), f(4), f(5), f(6)), `AABB {"position.x":1.0,"position.y":2.0,"position.z":3.0,"size.x":4.0,"size.y":5.0,"size.z":6.0}`},
+		{3, numbersValue(12, make([]uint32, 9)...), `Basis {"[0][0]":0.0,"[0][1]":0.0,"[0][2]":0.0,"[1][0]":0.0,"[1][1]":0.0,"[1][2]":0.0,"[2][0]":0.0,"[2][1]":0.0,"[2][2]":0.0}`},
+		{3, numbersValue(13, append(make([]uint32, 9), f(1), f(2), f(3))...), `Transform {"[0][0]":0.0,"[0][1]":0.0,"[0][2]":0.0,"[1][0]":0.0,"[1][1]":0.0,"[1][2]":0.0,"[2][0]":0.0,"[2][1]":0.0,"[2][2]":0.0,"origin.x":1.0,"origin.y":2.0,"origin.z":3.0}`},
+		{3, numbersValue(14, f(1), f(0.5), f(0), f(1)), `Color {"a":1.0,"b":0.0,"g":0.5,"r":1.0}`},
+		{3, raw(numbersValue(15, 2|1<<31, 1, 1), text("root"), text("Main"), text("hp")), `NodePath "/root/Main:hp"`},
+		{3, numbersValue(16), "RID null"},
+		{3, numbersValue(17|1<<16, 9, 0), `Object "Object#9"`},
+		{3, dict{1, "a", "b", dict{}}, `Dictionary {"1":"a","b":{}}`},
 		{3, []any{1, []any{}, "x"}, `Array [1,[],"x"]`},
-		{3, raw(godottest.Numbers(20, 5), []byte("\x01\x02\x03\x04\xff\x00\x00\x00")), `PoolByteArray "0x01020304ff"`},
-		{3, godottest.Numbers(21, 2, 7, 1<<32-1), `PoolIntArray [7,-1]`},
-		{3, godottest.Numbers(22, 1, f(1.5)), `PoolRealArray [1.5]`},
-		{3, raw(godottest.Numbers(23, 2), text("a\x00"), text("bcd\x00")), `PoolStringArray ["a","bcd"]`},
-		{3, godottest.Numbers(24, 1, f(1), f(2)), `PoolVector2Array [{"x":1.0,"y":2.0}]`},
-		{3, godottest.Numbers(25, 1, f(1), f(2), f(3)), `PoolVector3Array [{"x":1.0,"y":2.0,"z":3.0}]`},
-		{3, godottest.Numbers(26, 1, f(1), f(2), f(3), f(4)), `PoolColorArray [{"a":4.0,"b":3.0,"g":2.0,"r":1.0}]`},
+		{3, raw(numbersValue(20, 5), []byte("\x01\x02\x03\x04\xff\x00\x00\x00")), `PoolByteArray "0x01020304ff"`},
+		{3, numbersValue(21, 2, 7, 1<<32-1), `PoolIntArray [7,-1]`},
+		{3, numbersValue(22, 1, f(1.5)), `PoolRealArray [1.5]`},
+		{3, raw(numbersValue(23, 2), text("a\x00"), text("bcd\x00")), `PoolStringArray ["a","bcd"]`},
+		{3, numbersValue(24, 1, f(1), f(2)), `PoolVector2Array [{"x":1.0,"y":2.0}]`},
+		{3, numbersValue(25, 1, f(1), f(2), f(3)), `PoolVector3Array [{"x":1.0,"y":2.0,"z":3.0}]`},
+		{3, numbersValue(26, 1, f(1), f(2), f(3), f(4)), `PoolColorArray [{"a":4.0,"b":3.0,"g":2.0,"r":1.0}]`},
 
-		{4, godottest.Numbers(6, 3, 1<<32-4), `Vector2i {"x":3,"y":-4}`},
+		{4, numbersValue(6, 3, 1<<32-4), `Vector2i {"x":3,"y":-4}`},
 		{4, d(5|1<<16, 0.1, 2), `Vector2 {"x":0.1,"y":2.0}`},
-		{4, godottest.Numbers(8, 1, 2, 3, 4), `Rect2i {"position.x":1,"position.y":2,"size.x":3,"size.y":4}`},
-		{4, godottest.Numbers(10, 1, 2, 3), `Vector3i {"x":1,"y":2,"z":3}`},
-		{4, godottest.Numbers(12, f(1), f(2), f(3), f(4)), `Vector4 {"w":4.0,"x":1.0,"y":2.0,"z":3.0}`},
-		{4, godottest.Numbers(13, 1, 2, 3, 4), `Vector4i {"w":4,"x":1,"y":2,"z":3}`},
-		{4, godottest.Text(21, "name"), `StringName "name"`},
-		{4, raw(godottest.Numbers(22, 1|1<<31, 0, 0), text("Main")), `NodePath "Main"`},
-		{4, godottest.Numbers(23, 7, 0), `RID "RID#7"`},
-		{4, godottest.Numbers(24|1<<16, 9, 1), `Object "Object#4294967305"`},
-		{4, godottest.Numbers(25), "Callable null"},
-		{4, raw(godottest.Numbers(26), text("hit"), []byte("\x05\x00\x00\x00\x00\x00\x00\x00")), `Signal "Signal#5.hit"`},
-		{4, raw(godottest.Numbers(27|1<<16|2<<18, 4), text("Node"), godottest.Numbers(0)), "Dictionary {}"},
-		{4, raw(godottest.Numbers(28|3<<16), text("res://a.gd"), godottest.Numbers(1, 0)), "Array [null]"},
-		{4, raw(godottest.Numbers(31, 1), []byte("\x00\x00\x00\x00\x01\x00\x00\x00")), "PackedInt64Array [4294967296]"},
+		{4, numbersValue(8, 1, 2, 3, 4), `Rect2i {"position.x":1,"position.y":2,"size.x":3,"size.y":4}`},
+		{4, numbersValue(10, 1, 2, 3), `Vector3i {"x":1,"y":2,"z":3}`},
+		{4, numbersValue(12, f(1), f(2), f(3), f(4)), `Vector4 {"w":4.0,"x":1.0,"y":2.0,"z":3.0}`},
+		{4, numbersValue(13, 1, 2, 3, 4), `Vector4i {"w":4,"x":1,"y":2,"z":3}`},
+		{4, textValue(21, "name"), `StringName "name"`},
+		{4, raw(numbersValue(22, 1|1<<31, 0, 0), text("Main")), `NodePath "Main"`},
+		{4, numbersValue(23, 7, 0), `RID "RID#7"`},
+		{4, numbersValue(24|1<<16, 9, 1), `Object "Object#4294967305"`},
+		{4, numbersValue(25), "Callable null"},
+		{4, raw(numbersValue(26), text("hit"), []byte("\x05\x00\x00\x00\x00\x00\x00\x00")), `Signal "Signal#5.hit"`},
+		{4, raw(numbersValue(27|1<<16|2<<18, 4), text("Node"), numbersValue(0)), "Dictionary {}"},
+		{4, raw(numbersValue(28|3<<16), text("res://a.gd"), numbersValue(1, 0)), "Array [null]"},
+		{4, raw(numbersValue(31, 1), []byte("\x00\x00\x00\x00\x01\x00\x00\x00")), "PackedInt64Array [4294967296]"},
 		{4, d(33)[:4:4], ""},
-		{4, raw(godottest.Numbers(33, 1), d(0, 0.1)[4:]), "PackedFloat64Array [0.1]"},
-		{4, raw(godottest.Numbers(35|1<<16, 1), d(0, 0.1, 1)[4:]), `PackedVector2Array [{"x":0.1,"y":1.0}]`},
-		{4, godottest.Numbers(38, 1, f(1), f(2), f(3), f(4)), `PackedVector4Array [{"w":4.0,"x":1.0,"y":2.0,"z":3.0}]`},
-		{4, godottest.Numbers(39), ""},
-		{3, godottest.Numbers(27), ""},
-		{3, godottest.Numbers(17, 0), ""},
-		{3, godottest.Numbers(15, 4), ""},
-		{3, godottest.Numbers(4, 1<<31), ""},
-		{3, godottest.Numbers(21, 1<<30), ""},
-		{3, godottest.Numbers(18, 1<<30), ""},
+		{4, raw(numbersValue(33, 1), d(0, 0.1)[4:]), "PackedFloat64Array [0.1]"},
+		{4, raw(numbersValue(35|1<<16, 1), d(0, 0.1, 1)[4:]), `PackedVector2Array [{"x":0.1,"y":1.0}]`},
+		{4, numbersValue(38, 1, f(1), f(2), f(3), f(4)), `PackedVector4Array [{"w":4.0,"x":1.0,"y":2.0,"z":3.0}]`},
+		{4, numbersValue(39), ""},
+		{3, numbersValue(27), ""},
+		{3, numbersValue(17, 0), ""},
+		{3, numbersValue(15, 4), ""},
+		{3, numbersValue(4, 1<<31), ""},
+		{3, numbersValue(21, 1<<30), ""},
+		{3, numbersValue(18, 1<<30), ""},
 	} {
 		v, err := one(t, test.version, test.v)
 		if test.want == "" {
@@ -132,7 +131,7 @@ func TestBounds(t *testing.T) {
 	}
 	many := make([]uint32, 1<<20)
 	many[0] = uint32(len(many) - 1)
-	for _, v := range []any{deep, godottest.Numbers(21, many...)} {
+	for _, v := range []any{deep, numbersValue(21, many...)} {
 		if _, err := one(t, 3, v); !errors.Is(err, frame.ErrCorrupt) && !errors.As(err, new(*limits.Error)) {
 			t.Errorf("error %v", err)
 		}
@@ -192,8 +191,8 @@ func TestOrders(t *testing.T) {
 
 // TestDamage: the records before damage are delivered, and the error describes the damage.
 func TestDamage(t *testing.T) {
-	header, in := godottest.Header(1, ordersDict{}), func(tick int) ordersDict { return godottest.Input(tick, ordersDict{1, ordersDict{"a", ordersDict{}}}) }
-	content := func(list ...ordersDict) []byte { return godottest.Content(3, list...) }
+	header, in := logHeader(1, dict{}), func(tick int) dict { return logInput(tick, dict{1, dict{"a", dict{}}}) }
+	content := func(list ...dict) []byte { return logContent(3, list...) }
 	for name, test := range map[string]struct {
 		content []byte
 		orders  int
@@ -201,14 +200,14 @@ func TestDamage(t *testing.T) {
 	}{
 		"empty":             {nil, 0, frame.ErrUnrecognized},
 		"no header":         {content(in(1)), 0, frame.ErrUnrecognized},
-		"no peer":           {content(ordersDict{"log_type", 0}), 0, frame.ErrUnrecognized},
+		"no peer":           {content(dict{"log_type", 0}), 0, frame.ErrUnrecognized},
 		"two headers":       {content(header, header), 0, frame.ErrCorrupt},
-		"no type":           {content(header, in(1), ordersDict{"tick", 1}), 1, frame.ErrCorrupt},
-		"no tick":           {content(header, ordersDict{"log_type", 2}), 0, frame.ErrCorrupt},
-		"no state":          {content(header, ordersDict{"log_type", 2, "tick", 1, "state", 5}), 0, frame.ErrCorrupt},
+		"no type":           {content(header, in(1), dict{"tick", 1}), 1, frame.ErrCorrupt},
+		"no tick":           {content(header, dict{"log_type", 2}), 0, frame.ErrCorrupt},
+		"no state":          {content(header, dict{"log_type", 2, "tick", 1, "state", 5}), 0, frame.ErrCorrupt},
 		"tick 0":            {content(header, in(0)), 0, frame.ErrCorrupt},
-		"another player":    {content(header, godottest.Input(1, ordersDict{"x", ordersDict{}})), 0, frame.ErrCorrupt},
-		"a number as float": {content(header, ordersDict{"log_type", 3.0, "tick", 1.0, "input", ordersDict{}}), 1, io.EOF},
+		"another player":    {content(header, logInput(1, dict{"x", dict{}})), 0, frame.ErrCorrupt},
+		"a number as float": {content(header, dict{"log_type", 3.0, "tick", 1.0, "input", dict{}}), 1, io.EOF},
 		"another match":     {content(header, in(1), in(2), in(1), in(2)), 2, frame.ErrLacking},
 		"no dictionary":     {append(content(header), 4, 0, 0, 0, 0, 0, 0, 0), 0, frame.ErrCorrupt},
 		"what is left over": {append(content(header), 12, 0, 0, 0, 18, 0, 0, 0, 0, 0, 0, 0, 9, 9, 9, 9), 0, frame.ErrCorrupt},
@@ -250,7 +249,7 @@ func TestSniff(t *testing.T) {
 func TestOrdersCompare(t *testing.T) {
 	var named []orderlog.Named
 	for _, peer := range []int{1, 77} {
-		content, _, err := compression.Unpack(bytes.NewReader(godottest.Pack(input(peer))), 0)
+		content, _, err := compression.Unpack(bytes.NewReader(packLog(input(peer))), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

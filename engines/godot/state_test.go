@@ -12,15 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/desynctool/desynctool/engines/godot"
-	"github.com/desynctool/desynctool/engines/godot/godottest"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
 const stateCorpus = "../../testdata/godot-rollback"
-
-type stateDict = godottest.Dict
 
 // TestTruth: of all states of both peers exactly those differ that were made to, in exactly what was
 // planted, as the README of the fixtures has it.
@@ -74,9 +71,9 @@ func TestTruth(t *testing.T) {
 }
 
 // text returns a state as text, without its head.
-func text(t testing.TB, state stateDict) (string, error) {
+func text(t testing.TB, state dict) (string, error) {
 	t.Helper()
-	content := godottest.Content(3, godottest.State(3, state))
+	content := logContent(3, logState(3, state))
 	w, err := godot.Read(bytes.NewReader(content), int64(len(content)), "x")
 	if err != nil {
 		return "", err
@@ -100,12 +97,12 @@ func text(t testing.TB, state stateDict) (string, error) {
 
 // TestTables pins what a state becomes.
 func TestTables(t *testing.T) {
-	got, err := text(t, stateDict{
-		"/root/A2", stateDict{"x", 1, "y", 0.5, "on", true, "name", "a", "none", nil, "empty", stateDict{}, "list", []any{1, stateDict{"_k", "v"}}},
-		"/root/A10", stateDict{"x", 2, "_seen", stateDict{"q", 1}, -3, 9, 3, 4},
-		"/root/B07", stateDict{},
+	got, err := text(t, dict{
+		"/root/A2", dict{"x", 1, "y", 0.5, "on", true, "name", "a", "none", nil, "empty", dict{}, "list", []any{1, dict{"_k", "v"}}},
+		"/root/A10", dict{"x", 2, "_seen", dict{"q", 1}, -3, 9, 3, 4},
+		"/root/B07", dict{},
 		"/root/C", 5,
-		"/root/D", stateDict{"c", godottest.Numbers(5, math.Float32bits(1), math.Float32bits(2)), 1, "int", "1", "text", "raw", godottest.Raw("\x14\x00\x00\x00\x02\x00\x00\x00\xab\xcd\x00\x00")},
+		"/root/D", dict{"c", numbersValue(5, math.Float32bits(1), math.Float32bits(2)), 1, "int", "1", "text", "raw", rawValue("\x14\x00\x00\x00\x02\x00\x00\x00\xab\xcd\x00\x00")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -155,9 +152,9 @@ noise "/root/A (not hashed)"[10].node._seen.q = 1
 
 // TestOrder: two states with the same nodes and keys in another order differ, since their hashes do.
 func TestOrder(t *testing.T) {
-	a, errA := text(t, stateDict{"/a", stateDict{"x", 1, "y", stateDict{"p", 1, "q", 2}}, "/b", stateDict{}})
-	b, errB := text(t, stateDict{"/a", stateDict{"x", 1, "y", stateDict{"q", 2, "p", 1}}, "/b", stateDict{}})
-	c, errC := text(t, stateDict{"/b", stateDict{}, "/a", stateDict{"x", 1, "y", stateDict{"p", 1, "q", 2}}})
+	a, errA := text(t, dict{"/a", dict{"x", 1, "y", dict{"p", 1, "q", 2}}, "/b", dict{}})
+	b, errB := text(t, dict{"/a", dict{"x", 1, "y", dict{"q", 2, "p", 1}}, "/b", dict{}})
+	c, errC := text(t, dict{"/b", dict{}, "/a", dict{"x", 1, "y", dict{"p", 1, "q", 2}}})
 	if err := errors.Join(errA, errB, errC); err != nil {
 		t.Fatal(err)
 	}
@@ -167,17 +164,17 @@ func TestOrder(t *testing.T) {
 }
 
 func TestBad(t *testing.T) {
-	for name, state := range map[string]stateDict{
-		"twice":     {"/a", stateDict{}, "/a", stateDict{}},
-		"no path":   {"", stateDict{}},
-		"long path": {strings.Repeat("x", 600), stateDict{}},
-		"long key":  {"/a", stateDict{strings.Repeat("x", 600), 1}},
+	for name, state := range map[string]dict{
+		"twice":     {"/a", dict{}, "/a", dict{}},
+		"no path":   {"", dict{}},
+		"long path": {strings.Repeat("x", 600), dict{}},
+		"long key":  {"/a", dict{strings.Repeat("x", 600), 1}},
 	} {
 		if got, err := text(t, state); err == nil {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	content := godottest.Content(3, godottest.Frame(1))
+	content := logContent(3, logFrame(1))
 	if _, err := godot.Read(bytes.NewReader(content), int64(len(content)), "x"); !errors.Is(err, frame.ErrCorrupt) {
 		t.Errorf("a frame for a state: %v", err)
 	}
@@ -188,8 +185,8 @@ func TestBad(t *testing.T) {
 
 // TestParts: states before the first tick, and those before damage.
 func TestParts(t *testing.T) {
-	content := godottest.Content(4, godottest.Header(9, stateDict{}),
-		godottest.State(0, stateDict{"/a", stateDict{"x", 1}}), godottest.State(0, stateDict{"/a", stateDict{"x", 2}}), godottest.State(1, stateDict{}), godottest.State(2, stateDict{}))
+	content := logContent(4, logHeader(9, dict{}),
+		logState(0, dict{"/a", dict{"x", 1}}), logState(0, dict{"/a", dict{"x", 2}}), logState(1, dict{}), logState(2, dict{}))
 	ticks := func(content []byte) (out string, parts []snapshot.Part) {
 		parts, err := godot.Parts(bytes.NewReader(content), int64(len(content)), "x")
 		if err != nil {
@@ -217,8 +214,8 @@ func TestParts(t *testing.T) {
 }
 
 func FuzzStateRead(f *testing.F) {
-	f.Add(godottest.Content(3, godottest.State(3, stateDict{"/root/A2", stateDict{"x", 1, "list", []any{0.5, stateDict{"_k", "v"}}}, "/root/C", 5})))
-	f.Add(godottest.Content(4, godottest.State(0, stateDict{"/root/A", stateDict{"v", godottest.Numbers(6, 1, 2)}})))
+	f.Add(logContent(3, logState(3, dict{"/root/A2", dict{"x", 1, "list", []any{0.5, dict{"_k", "v"}}}, "/root/C", 5})))
+	f.Add(logContent(4, logState(0, dict{"/root/A", dict{"v", numbersValue(6, 1, 2)}})))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		w, err := godot.Read(bytes.NewReader(content), int64(len(content)), "x")
 		if err != nil {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/engines/godot"
-	"github.com/desynctool/desynctool/engines/godot/godottest"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/tracediff"
@@ -52,7 +51,7 @@ func TestClaims(t *testing.T) {
 	if len(log.Claims) != 1 || log.Claims[0].Text != "Fatal state mismatch" || !log.Claims[0].HasTick || log.Claims[0].Tick != 12 || log.Peer != "peer 2" {
 		t.Errorf("%+v", log)
 	}
-	other := godottest.Content(3, godottest.Header(1, godottest.Dict{}), godottest.Frame(4, "fatal_error_message", "Unable to hash state"), godottest.Dict{"log_type", 9})
+	other := logContent(3, logHeader(1, dict{}), logFrame(4, "fatal_error_message", "Unable to hash state"), dict{"log_type", 9})
 	log, err = godot.TraceFormat().Claims(bytes.NewReader(other), "x")
 	if err != nil || len(log.Claims) != 0 || !strings.Contains(log.Trouble, "log_type") {
 		t.Errorf("%+v, %v", log, err)
@@ -61,7 +60,7 @@ func TestClaims(t *testing.T) {
 
 // TestNoHash: a state that a game changed so that it has no hash has a count of its nodes.
 func TestNoHash(t *testing.T) {
-	content := godottest.Content(4, godottest.Header(1, godottest.Dict{}), godottest.Dict{"log_type", 2, "tick", 5, "state", godottest.Dict{"/a", 1, "/b", 2}})
+	content := logContent(4, logHeader(1, dict{}), dict{"log_type", 2, "tick", 5, "state", dict{"/a", 1, "/b", 2}})
 	s, err := godot.TraceFormat().Read(bytes.NewReader(content), "x", 0)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package snaptest_test
+package snaptest
 
 import (
 	"bytes"
@@ -15,14 +15,13 @@ import (
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
-	"github.com/desynctool/desynctool/snapshot/snaptest"
 )
 
 // pair returns both peers' states of a kind, as files.
-func pair(t testing.TB, h snaptest.Hostile, n int) (files [2][]byte) {
+func pair(t testing.TB, h Hostile, n int) (files [2][]byte) {
 	t.Helper()
 	for side := range files {
-		b, err := snaptest.Encode(h.World(n, side), nil)
+		b, err := Encode(h.World(n, side), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +101,7 @@ func allocated(do func()) uint64 {
 // TestAllocations: what all commands together allocate for a pair of hostile states stays below a
 // multiple of what these are, and that multiple does not grow with them.
 func TestAllocations(t *testing.T) {
-	for i, h := range snaptest.All() {
+	for i, h := range All() {
 		if i%effort.Of(24, 1) != effort.Of(12, 0) { // the first is large
 			continue
 		}
@@ -132,7 +131,7 @@ var bombs struct {
 
 func bomb(t *testing.T) [2][]byte {
 	t.Helper()
-	bombs.Do(func() { bombs.files = pair(t, snaptest.All()[0], 1) })
+	bombs.Do(func() { bombs.files = pair(t, All()[0], 1) })
 	return bombs.files
 }
 
@@ -176,7 +175,7 @@ func TestManyBombs(t *testing.T) {
 
 // TestMemory: a cell that does not fit into the memory that is allowed is not read.
 func TestMemory(t *testing.T) {
-	files := pair(t, snaptest.All()[1], 1) // cells of 2.6 MB
+	files := pair(t, All()[1], 1) // cells of 2.6 MB
 	use(t, "memory=1MiB")
 	err := whole(files)
 	if over := (*limits.Error)(nil); !errors.As(err, &over) || over.Limit != limits.Memory {
@@ -187,25 +186,25 @@ func TestMemory(t *testing.T) {
 // TestContradictions: an index that contradicts its cells, in lengths, numbers or places, is never
 // taken for a difference.
 func TestContradictions(t *testing.T) {
-	w := snaptest.All()[2].World(1, 0)
-	good, err := snaptest.Encode(w, nil)
+	w := All()[2].World(1, 0)
+	good, err := Encode(w, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, edit := range map[string]snaptest.Edit{
-		"a cell larger than its column":      func(c *snaptest.Cell) { c.Raw += 8 },
-		"a cell of no bytes":                 func(c *snaptest.Cell) { c.Stored = nil },
-		"a cell that claims 4 GiB":           func(c *snaptest.Cell) { c.Raw = 1<<32 - 1 },
-		"another codec":                      func(c *snaptest.Cell) { c.Codec ^= 1 },
-		"a codec that is not there":          func(c *snaptest.Cell) { c.Codec = 9 },
-		"another digest":                     func(c *snaptest.Cell) { c.Digest[0] ^= 1 },
-		"a cell that is less than it says":   func(c *snaptest.Cell) { c.Stored = c.Stored[:len(c.Stored)-1] },
-		"a cell that is more than it says":   func(c *snaptest.Cell) { c.Stored = append(c.Stored, 0) },
-		"a cell whose content is another's":  func(c *snaptest.Cell) { c.Stored = bytes.Repeat(c.Stored[:1], len(c.Stored)) },
-		"a cell whose length is of its keys": func(c *snaptest.Cell) { c.Raw = 8 + 8*100 },
+	for what, edit := range map[string]Edit{
+		"a cell larger than its column":      func(c *Cell) { c.Raw += 8 },
+		"a cell of no bytes":                 func(c *Cell) { c.Stored = nil },
+		"a cell that claims 4 GiB":           func(c *Cell) { c.Raw = 1<<32 - 1 },
+		"another codec":                      func(c *Cell) { c.Codec ^= 1 },
+		"a codec that is not there":          func(c *Cell) { c.Codec = 9 },
+		"another digest":                     func(c *Cell) { c.Digest[0] ^= 1 },
+		"a cell that is less than it says":   func(c *Cell) { c.Stored = c.Stored[:len(c.Stored)-1] },
+		"a cell that is more than it says":   func(c *Cell) { c.Stored = append(c.Stored, 0) },
+		"a cell whose content is another's":  func(c *Cell) { c.Stored = bytes.Repeat(c.Stored[:1], len(c.Stored)) },
+		"a cell whose length is of its keys": func(c *Cell) { c.Raw = 8 + 8*100 },
 	} {
 		for column := -1; column < 2; column++ {
-			bad, err := snaptest.Encode(w, func(c *snaptest.Cell) {
+			bad, err := Encode(w, func(c *Cell) {
 				if c.Block == 0 && c.Column == column {
 					edit(c)
 				}
@@ -238,7 +237,7 @@ func use(t *testing.T, list string) {
 // BenchmarkHostile shows that time and allocated bytes grow at most linearly with the bytes of a
 // pair of hostile states, n times as large.
 func BenchmarkHostile(b *testing.B) {
-	for _, h := range snaptest.All() {
+	for _, h := range All() {
 		for _, n := range []int{1, 2, 4, 8} {
 			if h.Name == "bomb" && n > 4 {
 				continue // refused

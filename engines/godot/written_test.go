@@ -1,5 +1,6 @@
-// Package godottest writes logs of Godot Rollback Netcode for tests. It does not use the packages that read them.
-package godottest
+// The tests write their logs of Godot Rollback Netcode here, without the packages that read them.
+
+package godot_test
 
 import (
 	"encoding/binary"
@@ -8,15 +9,15 @@ import (
 	"math"
 )
 
-// Dict is a dictionary in the order of its keys: key, value, key, value, ….
-type Dict []any
+// dict is a dictionary in the order of its keys: key, value, key, value, ….
+type dict []any
 
-// Raw is a value as its bytes, with its header.
-type Raw []byte
+// rawValue is a value as its bytes, with its header.
+type rawValue []byte
 
-// Encode returns a value as version 3 or 4 of the engine stores it. It is nil, a bool, an int, a
-// float64, a string, a []any, a Dict, or Raw.
-func Encode(version int, v any) []byte {
+// encodeValue returns a value as version 3 or 4 of the engine stores it. It is nil, a bool, an int, a
+// float64, a string, a []any, a dict, or rawValue.
+func encodeValue(version int, v any) []byte {
 	dictionary, array := uint32(18), uint32(19)
 	if version == 4 {
 		dictionary, array = 27, 28
@@ -42,35 +43,35 @@ func Encode(version int, v any) []byte {
 		}
 		return binary.LittleEndian.AppendUint64(u32(nil, 3|1<<16), math.Float64bits(v))
 	case string:
-		return Text(4, v)
+		return textValue(4, v)
 	case []any:
 		b := u32(u32(nil, array), uint32(len(v)))
 		for _, e := range v {
-			b = append(b, Encode(version, e)...)
+			b = append(b, encodeValue(version, e)...)
 		}
 		return b
-	case Dict:
+	case dict:
 		b := u32(u32(nil, dictionary), uint32(len(v)/2))
 		for _, e := range v {
-			b = append(b, Encode(version, e)...)
+			b = append(b, encodeValue(version, e)...)
 		}
 		return b
-	case Raw:
+	case rawValue:
 		return v
 	}
 	panic(fmt.Sprintf("%T", v))
 }
 
-// Text returns a string under the header of a type.
-func Text(header uint32, s string) Raw {
+// textValue returns a string under the header of a type.
+func textValue(header uint32, s string) rawValue {
 	b := binary.LittleEndian.AppendUint32(nil, header)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(s)))
 	b = append(b, s...)
 	return append(b, make([]byte, -len(s)&3)...)
 }
 
-// Numbers returns numbers of 32 bits under the header of a type.
-func Numbers(header uint32, numbers ...uint32) Raw {
+// numbersValue returns numbers of 32 bits under the header of a type.
+func numbersValue(header uint32, numbers ...uint32) rawValue {
 	b := binary.LittleEndian.AppendUint32(nil, header)
 	for _, n := range numbers {
 		b = binary.LittleEndian.AppendUint32(b, n)
@@ -78,61 +79,61 @@ func Numbers(header uint32, numbers ...uint32) Raw {
 	return b
 }
 
-// Content returns the content of a log of entries.
-func Content(version int, entries ...Dict) (out []byte) {
+// logContent returns the content of a log of entries.
+func logContent(version int, entries ...dict) (out []byte) {
 	for _, e := range entries {
-		b := Encode(version, e)
+		b := encodeValue(version, e)
 		out = append(binary.LittleEndian.AppendUint32(out, uint32(len(b))), b...)
 	}
 	return out
 }
 
-// Header, State and Input return entries. A state and each player's input get a hash of their content, which is the
-// same only for equal content.
-func Header(peer int, info Dict) Dict {
-	return Dict{"log_type", 0, "peer_id", peer, "match_info", info}
+// logHeader, logState and logInput return entries. A state and each player's input get a hash of their content, which
+// is the same only for equal content.
+func logHeader(peer int, info dict) dict {
+	return dict{"log_type", 0, "peer_id", peer, "match_info", info}
 }
 
-// State returns the state after a tick.
-func State(tick int, state Dict) Dict {
-	return Dict{"log_type", 2, "tick", tick, "state", append(state[:len(state):len(state)], "$", sum(state))}
+// logState returns the state after a tick.
+func logState(tick int, state dict) dict {
+	return dict{"log_type", 2, "tick", tick, "state", append(state[:len(state):len(state)], "$", logSum(state))}
 }
 
-// Input returns the inputs of a tick: a player, the player's input, and so on.
-func Input(tick int, players Dict) Dict {
-	out := Dict{}
+// logInput returns the inputs of a tick: a player, the player's input, and so on.
+func logInput(tick int, players dict) dict {
+	out := dict{}
 	for i := 0; i < len(players); i += 2 {
-		input := players[i+1].(Dict)
-		out = append(out, players[i], append(input[:len(input):len(input)], "$", sum(input)))
+		input := players[i+1].(dict)
+		out = append(out, players[i], append(input[:len(input):len(input)], "$", logSum(input)))
 	}
-	return Dict{"log_type", 3, "tick", tick, "input", out}
+	return dict{"log_type", 3, "tick", tick, "input", out}
 }
 
-// Frame returns the times of a frame.
-func Frame(tick int, more ...any) Dict {
-	return append(Dict{"frame_type", 1, "tick", tick, "start_time", 1700000000000 + 16*tick, "duration", 0.25}, append(more, "log_type", 1)...)
+// logFrame returns the times of a frame.
+func logFrame(tick int, more ...any) dict {
+	return append(dict{"frame_type", 1, "tick", tick, "start_time", 1700000000000 + 16*tick, "duration", 0.25}, append(more, "log_type", 1)...)
 }
 
 // sum returns a hash without what the addon leaves out.
-func sum(d Dict) int { return int(crc32.ChecksumIEEE(Encode(3, hashed(d)))) }
+func logSum(d dict) int { return int(crc32.ChecksumIEEE(encodeValue(3, hashedValue(d)))) }
 
-func hashed(v any) any {
-	d, ok := v.(Dict)
+func hashedValue(v any) any {
+	d, ok := v.(dict)
 	if !ok {
 		return v
 	}
-	out := Dict{}
+	out := dict{}
 	for i := 0; i < len(d); i += 2 {
 		if k, ok := d[i].(string); ok && len(k) > 1 && k[0] == '_' {
 			continue
 		}
-		out = append(out, d[i], hashed(d[i+1]))
+		out = append(out, d[i], hashedValue(d[i+1]))
 	}
 	return out
 }
 
-// Pack returns content as the engine compresses it, in blocks of FastLZ.
-func Pack(content []byte) []byte {
+// packLog returns content as the engine compresses it, in blocks of FastLZ.
+func packLog(content []byte) []byte {
 	const blockSize = 4096
 	var blocks [][]byte
 	for at := 0; ; at += blockSize {
@@ -140,7 +141,7 @@ func Pack(content []byte) []byte {
 		if len(part) < 16 {
 			part = append(append([]byte(nil), part...), make([]byte, 16-len(part))...)
 		}
-		blocks = append(blocks, fastLZ(part))
+		blocks = append(blocks, packFastLZ(part))
 		if len(content)-at < blockSize {
 			break
 		}
@@ -159,7 +160,7 @@ func Pack(content []byte) []byte {
 }
 
 // fastLZ packs a block at level 1, using the last place at which three bytes occurred.
-func fastLZ(in []byte) []byte {
+func packFastLZ(in []byte) []byte {
 	var out []byte
 	var literals []byte
 	flush := func() {
