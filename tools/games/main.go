@@ -20,6 +20,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // made is a session that was really played, with the truth about it.
@@ -58,6 +60,7 @@ func main() {
 }
 
 func run() (wrong int, err error) {
+	defer try.Catch(&err)
 	only := flag.String("games", "", "games, by comma; all without it")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the sessions that are played")
 	keep := flag.String("keep", "", "a folder to keep the sessions in")
@@ -66,14 +69,10 @@ func run() (wrong int, err error) {
 	flag.Parse()
 	dir := *keep
 	if dir == "" {
-		if dir, err = os.MkdirTemp("", "witness-"); err != nil {
-			return 0, err
-		}
+		dir = try.Get(os.MkdirTemp("", "witness-"))
 		defer os.RemoveAll(dir)
 	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return 0, err
-	}
+	dir = try.Get(filepath.Abs(dir))
 	if *tool == "" {
 		*tool = filepath.Join(dir, "desynctool")
 		if out, err := exec.Command("go", "build", "-o", *tool, "./cmd/desynctool").CombinedOutput(); err != nil {
@@ -141,20 +140,15 @@ func (t *triaged) differs() bool {
 }
 
 // judge triages a session without and with the game, and prints a row. It reports whether all of the output is true.
-func judge(tool, game string, m *made) (bool, error) {
+func judge(tool, game string, m *made) (ok bool, err error) {
+	defer try.Catch(&err)
 	sim := m.sim
 	if sim == "" {
 		sim = game
 	}
-	without, _, err := triage(tool, m.paths)
-	if err != nil {
-		return false, err
-	}
-	with, took, err := triage(tool, m.paths, "--sim", sim, "--no-cache")
-	if err != nil {
-		return false, err
-	}
-	ok := m.right(with)
+	without, _ := triage(tool, m.paths)
+	with, took := triage(tool, m.paths, "--sim", sim, "--no-cache")
+	ok = m.right(with)
 	said := with.says()
 	if !ok {
 		said = "**wrong**: " + said
@@ -202,15 +196,16 @@ func (t *triaged) says() string {
 }
 
 // triage runs the tool.
-func triage(tool string, paths []string, args ...string) (*triaged, time.Duration, error) {
+func triage(tool string, paths []string, args ...string) (*triaged, time.Duration) {
 	begun := time.Now()
 	cmd := exec.Command(tool, slices.Concat([]string{"triage"}, paths, args, []string{"--format", "json"})...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if err != nil && (!errors.As(err, &exit) || len(out) == 0) {
-		return nil, 0, fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err)
+		panic(try.Failed("%s: %w", strings.Join(cmd.Args, " "), err))
 	}
 	t := &triaged{}
-	return t, time.Since(begun), json.Unmarshal(out, t)
+	try.Check(json.Unmarshal(out, t))
+	return t, time.Since(begun)
 }

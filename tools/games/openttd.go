@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // openttdCase is a session of OpenTTD to play.
@@ -110,52 +111,31 @@ starting_year = 1950
 
 // play plays a session, with the server's files in dir/server and the client's in dir/client.
 func (c *openttdCase) play(ctx context.Context, program, dir string, random *rand.Rand) (m made, err error) {
+	defer try.Catch(&err)
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
 	defer cancel()
 	top, remove, err := files.TemporaryFolder("")
-	if err != nil {
-		return m, err
-	}
+	try.Check(err)
 	defer func() { err = errors.Join(err, remove()) }()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		return m, err
-	}
+	l := try.Get(net.Listen("tcp4", "127.0.0.1:0"))
 	address := l.Addr().String()
-	if err := l.Close(); err != nil {
-		return m, err
-	}
-	server, err := startOpenttd(ctx, program, filepath.Join(top, "server"), "-D"+address, "-g", "-G", strconv.FormatUint(uint64(random.Uint32()), 10))
-	if err != nil {
-		return m, err
-	}
+	try.Check(l.Close())
+	server := startOpenttd(ctx, program, filepath.Join(top, "server"), "-D"+address, "-g", "-G", strconv.FormatUint(uint64(random.Uint32()), 10))
 	defer server.end()
-	if err := server.waits(ctx, "new_map: ", 2); err != nil {
-		return m, err
-	}
+	server.waits(ctx, "new_map: ", 2)
 	for range 2 {
-		if _, err := io.WriteString(server.console, "start_ai Planter\n"); err != nil {
-			return m, err
-		}
+		try.Get(io.WriteString(server.console, "start_ai Planter\n"))
 		time.Sleep(3 * time.Second)
 	}
-	client, err := startOpenttd(ctx, program, filepath.Join(top, "client"), "-n", address, "-p", "", "-v", "null:ticks=1000000000", "-s", "null", "-m", "null")
-	if err != nil {
-		return m, err
-	}
+	client := startOpenttd(ctx, program, filepath.Join(top, "client"), "-n", address, "-p", "", "-v", "null:ticks=1000000000", "-s", "null", "-m", "null")
 	defer client.end()
 	peers := map[string]*openttdPeer{"server": server, "client": client}
 	// The client's first save is at the first day that is a multiple of 32.
-	if err := client.waits(ctx, "save: 000a", 1); err != nil {
-		return m, err
-	}
+	client.waits(ctx, "save: 000a", 1)
 	m = made{name: c.name, truth: c.truth, guilty: c.guilty}
 	time.Sleep(time.Duration(20+random.IntN(20)) * time.Second)
 	if c.poked != "" {
-		tick, err := peers[c.poked].poke(program, c.symbol, c.offset)
-		if err != nil {
-			return m, err
-		}
+		tick := peers[c.poked].poke(program, c.symbol, c.offset)
 		m.tick = &tick
 		m.truth = fmt.Sprintf("a bit of %s of the %s was changed at %08x;%02x", c.symbol, c.poked, tick/74, tick%74)
 		if c.truth != "" {
@@ -165,9 +145,7 @@ func (c *openttdCase) play(ctx context.Context, program, dir string, random *ran
 		if c.silent {
 			wanted, times = "save: 000a", 2
 		}
-		if err := client.waits(ctx, wanted, times); err != nil {
-			return m, err
-		}
+		client.waits(ctx, wanted, times)
 	}
 	time.Sleep(20 * time.Second)
 	for _, name := range []string{"client", "server"} {
@@ -176,12 +154,8 @@ func (c *openttdCase) play(ctx context.Context, program, dir string, random *ran
 		if !c.alone || name == c.guilty {
 			m.paths = append(m.paths, to)
 		}
-		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-			return m, err
-		}
-		if err := os.CopyFS(to, os.DirFS(filepath.Join(top, name, "save", "autosave"))); err != nil {
-			return m, err
-		}
+		try.Check(os.MkdirAll(filepath.Dir(to), 0o777))
+		try.Check(os.CopyFS(to, os.DirFS(filepath.Join(top, name, "save", "autosave"))))
 	}
 	return m, nil
 }
@@ -193,25 +167,19 @@ type openttdPeer struct {
 	console io.WriteCloser
 }
 
-func startOpenttd(ctx context.Context, program, dir string, args ...string) (*openttdPeer, error) {
+func startOpenttd(ctx context.Context, program, dir string, args ...string) *openttdPeer {
 	for name, text := range map[string]string{"openttd.cfg": openttdConfig, "ai/planter/info.nut": openttdInfo, "ai/planter/main.nut": openttdPlanter} {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o666)); err != nil {
-			return nil, err
-		}
+		try.Check(errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o666)))
 	}
-	out, err := os.Create(filepath.Join(dir, "stdout.txt"))
-	if err != nil {
-		return nil, err
-	}
+	out := try.Get(os.Create(filepath.Join(dir, "stdout.txt")))
 	defer out.Close()
 	p := &openttdPeer{dir: dir}
 	p.cmd = exec.CommandContext(ctx, "nice", append([]string{"-n", "15", program, "-c", filepath.Join(dir, "openttd.cfg"), "-d", "desync=3", "-x"}, args...)...)
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, out, out
-	if p.console, err = p.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	return p, p.cmd.Start()
+	p.console = try.Get(p.cmd.StdinPipe())
+	try.Check(p.cmd.Start())
+	return p
 }
 
 func (p *openttdPeer) end() {
@@ -229,32 +197,28 @@ func (p *openttdPeer) end() {
 }
 
 // waits waits until the game has logged a text this many times.
-func (p *openttdPeer) waits(ctx context.Context, text string, times int) error {
+func (p *openttdPeer) waits(ctx context.Context, text string, times int) {
 	for {
 		b, err := os.ReadFile(filepath.Join(p.dir, "save", "autosave", "commands-out.log"))
 		if err != nil && !errors.Is(err, os.ErrNotExist) || bytes.Count(b, []byte(text)) >= times {
-			return err
+			try.Check(err)
+			return
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the game did not log %q: %w", text, context.Cause(ctx))
+			panic(try.Failed("the game did not log %q: %w", text, context.Cause(ctx)))
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }
 
 // poke changes a bit in the game's memory while the game is stopped, and returns the tick.
-func (p *openttdPeer) poke(program, symbol string, offset int64) (uint64, error) {
+func (p *openttdPeer) poke(program, symbol string, offset int64) uint64 {
 	pid := p.cmd.Process.Pid // nice has become the game
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		return 0, err
-	}
+	try.Check(syscall.Kill(pid, syscall.SIGSTOP))
 	defer syscall.Kill(pid, syscall.SIGCONT)
 	time.Sleep(100 * time.Millisecond)
-	out, err := exec.Command("nm", program).Output()
-	if err != nil {
-		return 0, err
-	}
+	out := try.Get(exec.Command("nm", program).Output())
 	at := map[string]int64{}
 	for line := range strings.Lines(string(out)) {
 		if f := strings.Fields(line); len(f) == 3 {
@@ -264,36 +228,24 @@ func (p *openttdPeer) poke(program, symbol string, offset int64) (uint64, error)
 			}
 		}
 	}
-	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
-	if err != nil {
-		return 0, err
-	}
+	maps := try.Get(os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid)))
 	var base int64 // the first is the program
-	if _, err := fmt.Sscanf(string(maps), "%x-", &base); err != nil {
-		return 0, err
-	}
-	mem, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
-	if err != nil {
-		return 0, err
-	}
+	try.Get(fmt.Sscanf(string(maps), "%x-", &base))
+	mem := try.Get(os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0))
 	defer mem.Close()
 	var date [4]byte
 	var fract [2]byte
 	var poked [1]byte
 	for name, b := range map[string][]byte{"_date": date[:], "_date_fract": fract[:], symbol: poked[:]} {
 		if at[name] == 0 {
-			return 0, fmt.Errorf("%s has no symbol %s", program, name)
+			panic(try.Failed("%s has no symbol %s", program, name))
 		}
 		if name == symbol {
 			at[name] += offset
 		}
-		if _, err := mem.ReadAt(b, base+at[name]); err != nil {
-			return 0, err
-		}
+		try.Get(mem.ReadAt(b, base+at[name]))
 	}
 	poked[0] ^= 1
-	if _, err := mem.WriteAt(poked[:], base+at[symbol]); err != nil {
-		return 0, err
-	}
-	return uint64(binary.LittleEndian.Uint32(date[:]))*74 + uint64(binary.LittleEndian.Uint16(fract[:])), nil
+	try.Get(mem.WriteAt(poked[:], base+at[symbol]))
+	return uint64(binary.LittleEndian.Uint32(date[:]))*74 + uint64(binary.LittleEndian.Uint16(fract[:]))
 }

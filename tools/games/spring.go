@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // springCase is a session of Spring to play.
@@ -58,12 +60,10 @@ func nextFloat(v float32) float32 { return math.Nextafter32(v, math.MaxFloat32) 
 
 // makeSpring plays sessions of Spring: headless clients, and a dedicated server or a host who plays. A client waits at
 // the start of a frame while a value in its memory is changed.
-func makeSpring(ctx context.Context, dir string, seed uint64) ([]made, error) {
+func makeSpring(ctx context.Context, dir string, seed uint64) (all []made, err error) {
+	defer try.Catch(&err)
 	data := filepath.Join(dir, "data")
-	if err := writeSpringData(data); err != nil {
-		return nil, err
-	}
-	var all []made
+	writeSpringData(data)
 	for i, c := range springCases {
 		random := rand.New(rand.NewPCG(seed, uint64(i)))
 		m, err := c.play(ctx, filepath.Join(dir, fmt.Sprintf("session%d", i)), data, random)
@@ -85,13 +85,11 @@ type springInstance struct {
 	done      chan error
 }
 
-func (c *springCase) play(ctx context.Context, dir, data string, random *rand.Rand) (made, error) {
+func (c *springCase) play(ctx context.Context, dir, data string, random *rand.Rand) (m made, err error) {
+	defer try.Catch(&err)
 	ctx, stop := context.WithTimeoutCause(ctx, 5*time.Minute, errors.New("the session took more than 5 minutes"))
 	defer stop()
-	port, err := freePort()
-	if err != nil {
-		return made{}, err
-	}
+	port := freePort()
 	frame := 300 + random.IntN(900)
 	options := map[string]int{"speed": 8, "lastframe": frame + 500, "dumpperiod": c.every, "pokeframe": frame, "pokeunit": random.IntN(16)}
 	for i, name := range c.players {
@@ -106,11 +104,9 @@ func (c *springCase) play(ctx context.Context, dir, data string, random *rand.Ra
 			<-one.done
 		}
 	}()
-	start := func(program, name, me string) (*springInstance, error) {
+	start := func(program, name, me string) *springInstance {
 		one := &springInstance{name: name, dir: filepath.Join(dir, "run", name), done: make(chan error, 1)}
-		if err := os.MkdirAll(one.dir, 0o755); err != nil {
-			return nil, err
-		}
+		try.Check(os.MkdirAll(one.dir, 0o755))
 		host := c.host
 		if host == "" && me == "" {
 			host = me
@@ -119,50 +115,33 @@ func (c *springCase) play(ctx context.Context, dir, data string, random *rand.Ra
 		}
 		script, config := filepath.Join(one.dir, "script.txt"), filepath.Join(one.dir, "config")
 		for path, text := range map[string]string{script: springScript(port, c.players, host, me, options), config: springConfig} {
-			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-				return nil, err
-			}
+			try.Check(os.WriteFile(path, []byte(text), 0o644))
 		}
 		one.cmd = exec.CommandContext(ctx, "nice", "-n", "10", program, "--isolation", "--isolation-dir="+one.dir, "--config="+config, "--nocolor", script)
 		one.cmd.Env = append(os.Environ(), "HOME="+one.dir, "SPRING_WRITEDIR="+one.dir, "SPRING_DATADIR="+data+":/usr/share/games/spring")
 		one.cmd.Dir = one.dir
-		if err := one.cmd.Start(); err != nil {
-			return nil, err
-		}
+		try.Check(one.cmd.Start())
 		go func() { one.done <- one.cmd.Wait(); close(one.done) }()
 		running = append(running, one)
-		return one, nil
+		return one
 	}
 	if c.host == "" {
-		if _, err := start("/usr/games/spring-dedicated", "server", ""); err != nil {
-			return made{}, err
-		}
+		start("/usr/games/spring-dedicated", "server", "")
 	}
 	clients := map[string]*springInstance{}
 	for _, name := range c.players {
-		one, err := start("/usr/games/spring-headless", name, name)
-		if err != nil {
-			return made{}, err
-		}
+		one := start("/usr/games/spring-headless", name, name)
 		clients[name] = one
 		if name == c.host {
 			time.Sleep(time.Second) // until it listens
 		}
 	}
-	m := made{name: c.name, sim: "spring data=" + data, truth: c.truth}
+	m = made{name: c.name, sim: "spring data=" + data, truth: c.truth}
 	for _, name := range c.poked {
 		one := clients[name]
-		p, err := awaitPoke(ctx, one.dir)
-		if err != nil {
-			return made{}, err
-		}
-		before, after, err := p.memory(one.cmd.Process.Pid, c.field, c.change)
-		if err != nil {
-			return made{}, err
-		}
-		if err := donePoke(one.dir); err != nil {
-			return made{}, err
-		}
+		p := awaitPoke(ctx, one.dir)
+		before, after := p.memory(one.cmd.Process.Pid, c.field, c.change)
+		donePoke(one.dir)
 		said := fmt.Sprintf("%s: %s of unit %d from %v to %v in frame %d", name, c.field, p.unit, before, after, frame)
 		if m.truth != "" {
 			said += "; " + m.truth
@@ -188,53 +167,34 @@ func (c *springCase) play(ctx context.Context, dir, data string, random *rand.Ra
 			}
 		}
 		left := filepath.Join(dir, "left", one.name)
-		if err := one.keep(left); err != nil {
-			return made{}, err
-		}
+		one.keep(left)
 	}
 	m.paths = []string{filepath.Join(dir, "left")}
 	return m, nil
 }
 
 // keep copies the files that an instance left.
-func (one *springInstance) keep(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
+func (one *springInstance) keep(dir string) {
+	try.Check(os.MkdirAll(dir, 0o755))
 	for to, pattern := range map[string]string{"infolog.txt": "infolog.txt", "GameState.txt": "GameState.txt", "demo.sdfz": "demos/*.sdfz", "server-demo.sdfz": "demos-server/*.sdfz"} {
-		list, err := filepath.Glob(filepath.Join(one.dir, filepath.FromSlash(pattern)))
-		if err != nil {
-			return err
-		}
+		list := try.Get(filepath.Glob(filepath.Join(one.dir, filepath.FromSlash(pattern))))
 		for _, from := range list {
-			if err := copyFile(filepath.Join(dir, to), from); err != nil {
-				return err
-			}
+			copyFile(filepath.Join(dir, to), from)
 		}
 	}
-	return nil
 }
 
-func copyFile(to, from string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
+func copyFile(to, from string) {
+	in := try.Get(os.Open(from))
 	defer in.Close()
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	out := try.Get(os.Create(to))
+	_, err := io.Copy(out, in)
+	try.Check(errors.Join(err, out.Close()))
 }
 
 // freePort returns an unused UDP port.
-func freePort() (int, error) {
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
+func freePort() int {
+	c := try.Get(net.ListenPacket("udp", "127.0.0.1:0"))
 	defer c.Close()
-	return c.LocalAddr().(*net.UDPAddr).Port, nil
+	return c.LocalAddr().(*net.UDPAddr).Port
 }

@@ -9,6 +9,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // The game and the map of the sessions of Spring, because Debian has none. They are written each time, with the same
@@ -19,7 +21,7 @@ const (
 )
 
 // writeSpringData writes the game and the map below a folder of data.
-func writeSpringData(dir string) error {
+func writeSpringData(dir string) {
 	files := map[string][]byte{
 		"maps/field.sdd/mapinfo.lua":        []byte(fieldInfo),
 		"maps/field.sdd/maps/field.smf":     fieldMap(),
@@ -31,14 +33,9 @@ func writeSpringData(dir string) error {
 	}
 	for name, b := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, b, 0o644); err != nil {
-			return err
-		}
+		try.Check(os.MkdirAll(filepath.Dir(path), 0o755))
+		try.Check(os.WriteFile(path, b, 0o644))
 	}
-	return nil
 }
 
 const fieldInfo = `return {

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // poke is a waiting game's description of the unit to change.
@@ -24,39 +26,34 @@ type poke struct {
 }
 
 // awaitPoke waits until a game waits for a change.
-func awaitPoke(ctx context.Context, dir string) (poke, error) {
+func awaitPoke(ctx context.Context, dir string) poke {
 	var p poke
 	for {
 		b, err := os.ReadFile(filepath.Join(dir, "poke-ready.txt"))
 		if err == nil {
 			_, err = fmt.Sscan(string(b), &p.unit, &p.pos[0], &p.pos[1], &p.pos[2], &p.speed[0], &p.speed[1], &p.speed[2], &p.health, &p.experience)
-			return p, err
+			try.Check(err)
+			return p
 		}
 		select {
 		case <-ctx.Done():
-			return p, fmt.Errorf("%s: no frame to poke in: %w", dir, context.Cause(ctx))
+			panic(try.Failed("%s: no frame to poke in: %w", dir, context.Cause(ctx)))
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
 // donePoke lets a game continue.
-func donePoke(dir string) error {
-	return os.WriteFile(filepath.Join(dir, "poke-done.txt"), nil, 0o644)
+func donePoke(dir string) {
+	try.Check(os.WriteFile(filepath.Join(dir, "poke-done.txt"), nil, 0o644))
 }
 
 // memory changes a value of a unit in the memory of a running game. It finds the unit by its position, which is
 // followed by its velocity.
-func (p *poke) memory(pid int, field string, change func(float32) float32) (before, after float32, err error) {
-	maps, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
-	if err != nil {
-		return 0, 0, err
-	}
+func (p *poke) memory(pid int, field string, change func(float32) float32) (before, after float32) {
+	maps := try.Get(os.Open(fmt.Sprintf("/proc/%d/maps", pid)))
 	defer maps.Close()
-	mem, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
-	if err != nil {
-		return 0, 0, err
-	}
+	mem := try.Get(os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0))
 	defer mem.Close()
 	var found []int64
 	buf := make([]byte, 16<<20+unitSize)
@@ -70,17 +67,15 @@ func (p *poke) memory(pid int, field string, change func(float32) float32) (befo
 		}
 	}
 	if len(found) != 1 {
-		return 0, 0, fmt.Errorf("%s of unit %d is in memory %d times", field, p.unit, len(found))
+		panic(try.Failed("%s of unit %d is in memory %d times", field, p.unit, len(found)))
 	}
 	var b [4]byte
-	if _, err := mem.ReadAt(b[:], found[0]); err != nil {
-		return 0, 0, err
-	}
+	try.Get(mem.ReadAt(b[:], found[0]))
 	before = math.Float32frombits(binary.LittleEndian.Uint32(b[:]))
 	after = change(before)
 	binary.LittleEndian.PutUint32(b[:], math.Float32bits(after))
-	_, err = mem.WriteAt(b[:], found[0])
-	return before, after, err
+	try.Get(mem.WriteAt(b[:], found[0]))
+	return before, after
 }
 
 // unitSize is the minimum distance of the changed value from a unit's position, in bytes.

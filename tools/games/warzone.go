@@ -20,6 +20,7 @@ import (
 
 	"github.com/desynctool/desynctool/engines/warzone"
 	"github.com/desynctool/desynctool/internal/confine"
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 const warzoneProgram = "/usr/games/warzone2100"
@@ -88,19 +89,13 @@ type warzonePeer struct {
 }
 
 func (c *warzoneCase) play(ctx context.Context, dir string, random *rand.Rand) (m made, err error) {
+	defer try.Catch(&err)
 	ctx, stop := context.WithTimeoutCause(ctx, 6*time.Minute, errors.New("the session took more than 6 minutes"))
 	defer stop()
-	if err := os.RemoveAll(dir); err != nil {
-		return m, err
-	}
+	try.Check(os.RemoveAll(dir))
 	net := exec.CommandContext(ctx, "unshare", "--user", "--map-root-user", "--net", "sh", "-c", "ip link set lo up && echo up && exec sleep 1000")
-	said, err := net.StdoutPipe()
-	if err != nil {
-		return m, err
-	}
-	if err := net.Start(); err != nil {
-		return m, err
-	}
+	said := try.Get(net.StdoutPipe())
+	try.Check(net.Start())
 	defer func() {
 		net.Process.Kill()
 		net.Wait()
@@ -110,10 +105,7 @@ func (c *warzoneCase) play(ctx context.Context, dir string, random *rand.Rand) (
 			return m, fmt.Errorf("a network namespace: %w", err)
 		}
 	}
-	display, closeScreen, err := warzoneScreen(ctx)
-	if err != nil {
-		return m, err
-	}
+	display, closeScreen := warzoneScreen(ctx)
 	defer closeScreen()
 	var running []*warzonePeer
 	defer func() {
@@ -122,86 +114,50 @@ func (c *warzoneCase) play(ctx context.Context, dir string, random *rand.Rand) (
 			<-p.done
 		}
 	}()
-	start := func(name string, args ...string) (*warzonePeer, error) {
+	start := func(name string, args ...string) *warzonePeer {
 		p := &warzonePeer{dir: filepath.Join(dir, name), done: make(chan error, 1)}
 		p.config = filepath.Join(p.dir, "config")
-		if err := os.MkdirAll(filepath.Join(p.config, "autohost"), 0o755); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(filepath.Join(p.config, "autohost", "game.json"), []byte(warzoneLobby), 0o644); err != nil {
-			return nil, err
-		}
+		try.Check(os.MkdirAll(filepath.Join(p.config, "autohost"), 0o755))
+		try.Check(os.WriteFile(filepath.Join(p.config, "autohost", "game.json"), []byte(warzoneLobby), 0o644))
 		if c.script != "" {
-			if err := writeWarzoneMod(filepath.Join(p.config, "mods", "4.3.3", "multiplay"), c.script); err != nil {
-				return nil, err
-			}
+			writeWarzoneMod(filepath.Join(p.config, "mods", "4.3.3", "multiplay"), c.script)
 			args = append(args, "--mod_mp=luck.wz")
 		}
-		out, err := os.Create(filepath.Join(p.dir, "printed.log"))
-		if err != nil {
-			return nil, err
-		}
+		out := try.Get(os.Create(filepath.Join(p.dir, "printed.log")))
 		defer out.Close()
 		in := []string{"--preserve-credentials", "--user", "--net", "--target", fmt.Sprint(net.Process.Pid), "nice", "-n", "10", warzoneProgram, "--nosound", "--configdir=" + p.config}
 		p.cmd = exec.CommandContext(ctx, "nsenter", append(in, args...)...)
 		p.cmd.Env = append(confine.Minimal(p.dir), display)
 		p.cmd.Stdout, p.cmd.Stderr = out, out
-		if err := p.cmd.Start(); err != nil {
-			return nil, err
-		}
+		try.Check(p.cmd.Start())
 		go func() { p.done <- p.cmd.Wait(); close(p.done) }()
 		running = append(running, p)
-		return p, nil
+		return p
 	}
-	host, err := start("host", "--headless", "--autohost=game.json", "--startplayers=2")
-	if err != nil {
-		return m, err
-	}
-	if err := sleep(ctx, 6*time.Second); err != nil {
-		return m, err
-	}
-	client, err := start("client", "--window", "--resolution=640x480", "--noshadows", "--join=127.0.0.1")
-	if err != nil {
-		return m, err
-	}
-	if err := host.await(ctx, time.Minute, "Player has joined"); err != nil {
-		return m, err
-	}
-	if err := ready(ctx, client, display); err != nil {
-		return m, err
-	}
+	host := start("host", "--headless", "--autohost=game.json", "--startplayers=2")
+	sleep(ctx, 6*time.Second)
+	client := start("client", "--window", "--resolution=640x480", "--noshadows", "--join=127.0.0.1")
+	try.Check(host.await(ctx, time.Minute, "Player has joined"))
+	try.Check(ready(ctx, client, display))
 	for _, p := range running {
-		if err := p.await(ctx, time.Minute, "Started writing replay file"); err != nil {
-			return m, err
-		}
+		try.Check(p.await(ctx, time.Minute, "Started writing replay file"))
 	}
-	if err := sleep(ctx, time.Duration(8000+random.IntN(8000))*time.Millisecond); err != nil {
-		return m, err
-	}
+	sleep(ctx, time.Duration(8000+random.IntN(8000))*time.Millisecond)
 	m = made{name: c.name, truth: c.truth, random: c.random}
 	if c.poked != "" {
 		p := map[string]*warzonePeer{"host": host, "client": client}[c.poked]
-		if err := p.pokePower(c.player, c.by); err != nil {
-			return m, err
-		}
+		p.pokePower(c.player, c.by)
 		m.guilty = warzoneSlots[c.poked]
 	}
 	// A busy machine plays slower than in real time.
 	for end := time.Now().Add(2 * time.Minute); c.poked != "" || c.random; {
-		dumps, err := filepath.Glob(filepath.Join(host.config, "logs", "desync*_p*.txt"))
-		if err == nil {
-			err = sleep(ctx, time.Second)
-		}
-		if err != nil {
-			return m, err
-		}
+		dumps := try.Get(filepath.Glob(filepath.Join(host.config, "logs", "desync*_p*.txt")))
+		sleep(ctx, time.Second)
 		if len(dumps) >= 4 || time.Now().After(end) { // both have dumped twice
 			break
 		}
 	}
-	if err := sleep(ctx, 15*time.Second); err != nil {
-		return m, err
-	}
+	sleep(ctx, 15*time.Second)
 	for _, p := range []*warzonePeer{client, host} { // it writes its recording when it is asked to end
 		p.cmd.Process.Signal(syscall.SIGTERM)
 		select {
@@ -211,34 +167,29 @@ func (c *warzoneCase) play(ctx context.Context, dir string, random *rand.Rand) (
 		}
 	}
 	for _, p := range running {
-		left, err := p.left(filepath.Join(dir, "files", filepath.Base(p.dir)))
-		if err != nil {
-			return m, err
-		}
+		left := p.left(filepath.Join(dir, "files", filepath.Base(p.dir)))
 		m.paths = append(m.paths, left)
 	}
 	if c.script != "" {
 		m.sim = "warzone2100 mods=" + filepath.Join(host.config, "mods", "4.3.3", "multiplay")
 	}
 	if c.poked != "" {
-		m.tick, err = firstWarzoneDump(m.paths)
+		m.tick = firstWarzoneDump(m.paths)
 	}
 	return m, err
 }
 
 // warzoneScreen starts an X server with a screen as large as the game's window, and returns DISPLAY=…. It uses a number
 // that is probably unused: with -displayfd, servers in two network namespaces use the same number.
-func warzoneScreen(ctx context.Context) (display string, end func(), err error) {
+func warzoneScreen(ctx context.Context) (display string, end func()) {
 	number := 1000 + rand.IntN(9000)
 	cmd := exec.CommandContext(ctx, "Xvfb", fmt.Sprintf(":%d", number), "-nolisten", "tcp", "-noreset", "-screen", "0", "640x480x24")
-	if err := cmd.Start(); err != nil {
-		return "", nil, err
-	}
+	try.Check(cmd.Start())
 	end = func() {
 		cmd.Process.Kill()
 		cmd.Wait()
 	}
-	return fmt.Sprintf("DISPLAY=:%d", number), end, nil
+	return fmt.Sprintf("DISPLAY=:%d", number), end
 }
 
 // await waits until a peer has printed a text.
@@ -248,9 +199,7 @@ func (p *warzonePeer) await(ctx context.Context, long time.Duration, text string
 		if err != nil || bytes.Contains(b, []byte(text)) {
 			return err
 		}
-		if err := sleep(ctx, 300*time.Millisecond); err != nil {
-			return err
-		}
+		sleep(ctx, 300*time.Millisecond)
 	}
 	return fmt.Errorf("%w: %s does not print %q", errWarzoneLobby, filepath.Base(p.dir), text)
 }
@@ -259,9 +208,7 @@ func (p *warzonePeer) await(ctx context.Context, long time.Duration, text string
 func ready(ctx context.Context, client *warzonePeer, display string) error {
 	last := errWarzoneLobby
 	for range 6 {
-		if err := sleep(ctx, 7*time.Second); err != nil {
-			return err
-		}
+		sleep(ctx, 7*time.Second)
 		cmd := exec.CommandContext(ctx, "xdotool", "mousemove", "590", "88", "sleep", "0.5", "click", "1")
 		cmd.Env = append(os.Environ(), display)
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -276,39 +223,25 @@ func ready(ctx context.Context, client *warzonePeer, display string) error {
 }
 
 // left copies a peer's files: its recording and dumps.
-func (p *warzonePeer) left(dir string) (string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
+func (p *warzonePeer) left(dir string) string {
+	try.Check(os.MkdirAll(dir, 0o755))
 	for _, pattern := range []string{"replay/multiplay/*.wzrp", "logs/desync*.txt"} {
-		list, err := filepath.Glob(filepath.Join(p.config, pattern))
-		if err != nil {
-			return "", err
-		}
+		list := try.Get(filepath.Glob(filepath.Join(p.config, pattern)))
 		if strings.HasSuffix(pattern, "wzrp") && len(list) != 1 {
-			return "", fmt.Errorf("%s left %d recordings", filepath.Base(p.dir), len(list))
+			panic(try.Failed("%s left %d recordings", filepath.Base(p.dir), len(list)))
 		}
 		for _, file := range list {
-			b, err := os.ReadFile(file)
-			if err == nil {
-				err = os.WriteFile(filepath.Join(dir, filepath.Base(file)), b, 0o644)
-			}
-			if err != nil {
-				return "", err
-			}
+			try.Check(os.WriteFile(filepath.Join(dir, filepath.Base(file)), try.Get(os.ReadFile(file)), 0o644))
 		}
 	}
-	return dir, nil
+	return dir
 }
 
 // firstWarzoneDump returns the tick before the first dump. According to the game, the peers diverged in that tick.
-func firstWarzoneDump(dirs []string) (*uint64, error) {
+func firstWarzoneDump(dirs []string) *uint64 {
 	var times []uint32
 	for _, dir := range dirs {
-		list, err := os.ReadDir(dir)
-		if err != nil {
-			return nil, err
-		}
+		list := try.Get(os.ReadDir(dir))
 		for _, e := range list {
 			if name, ok := warzone.ParseDumpName(e.Name()); ok {
 				times = append(times, name.Time)
@@ -316,35 +249,28 @@ func firstWarzoneDump(dirs []string) (*uint64, error) {
 		}
 	}
 	if len(times) == 0 {
-		return nil, errors.New("the game did not notice that the peers diverged")
+		panic(try.Failed("the game did not notice that the peers diverged"))
 	}
 	n := uint64(slices.Min(times)/warzone.TickLength) - 1
-	return &n, nil
+	return &n
 }
 
 // writeWarzoneMod writes a mod with one script of rules.
-func writeWarzoneMod(dir, script string) (err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	out, err := os.Create(filepath.Join(dir, "luck.wz"))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, out.Close()) }()
+func writeWarzoneMod(dir, script string) {
+	try.Check(os.MkdirAll(dir, 0o755))
+	out := try.Get(os.Create(filepath.Join(dir, "luck.wz")))
 	z := zip.NewWriter(out)
 	w, err := z.Create("multiplay/script/mods/init.js")
 	if err == nil {
 		_, err = io.WriteString(w, script)
 	}
-	return errors.Join(err, z.Close())
+	try.Check(errors.Join(err, z.Close(), out.Close()))
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		try.Check(context.Cause(ctx))
 	case <-time.After(d):
-		return nil
 	}
 }

@@ -5,11 +5,12 @@ package main
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // startPower is the power of both humans while they do nothing, in 1/2³².
@@ -20,23 +21,17 @@ const maxPlayerPower = 512
 
 // pokePower changes the power of a player, 0 or 1, in the memory of a running game. It finds the value because both
 // players have the same: two equal numbers close to each other in the program's own data.
-func (p *warzonePeer) pokePower(player int, by int64) error {
+func (p *warzonePeer) pokePower(player int, by int64) {
 	pid := p.cmd.Process.Pid
-	mem, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
+	mem := try.Get(os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0))
 	defer mem.Close()
-	ranges, err := programData(pid)
-	if err != nil {
-		return err
-	}
+	ranges := programData(pid)
 	var found [][2]int64
 	for _, r := range ranges {
 		b := make([]byte, r[1]-r[0])
 		n, err := mem.ReadAt(b, r[0])
 		if n < len(b) {
-			return err
+			panic(try.Failed("memory of the game: %w", err))
 		}
 		last := int64(-1)
 		for at := int64(0); at+8 <= int64(len(b)); at += 8 {
@@ -51,27 +46,23 @@ func (p *warzonePeer) pokePower(player int, by int64) error {
 	}
 	for i := range found { // more players' numbers may follow
 		if i > 0 && found[i][0] != found[i-1][1] {
-			return fmt.Errorf("the power of two players is in memory in several places: %x", found)
+			panic(try.Failed("the power of two players is in memory in several places: %x", found))
 		}
 	}
 	if len(found) == 0 {
-		return errors.New("the power of two players is not in memory")
+		panic(try.Failed("the power of two players is not in memory"))
 	}
-	return pokeNumber(mem, found[0][player], by)
+	pokeNumber(mem, found[0][player], by)
 }
 
-func pokeNumber(mem *os.File, at, by int64) error {
+func pokeNumber(mem *os.File, at, by int64) {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(startPower+by))
-	_, err := mem.WriteAt(b, at)
-	return err
+	try.Get(mem.WriteAt(b, at))
 }
 
 // programData returns the memory ranges of a process with the program's own variables.
-func programData(pid int) (list [][2]int64, err error) {
-	maps, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
-	if err != nil {
-		return nil, err
-	}
+func programData(pid int) (list [][2]int64) {
+	maps := try.Get(os.Open(fmt.Sprintf("/proc/%d/maps", pid)))
 	defer maps.Close()
 	own := false
 	for lines := bufio.NewScanner(maps); lines.Scan(); {
@@ -88,5 +79,5 @@ func programData(pid int) (list [][2]int64, err error) {
 			list = append(list, [2]int64{a, z})
 		}
 	}
-	return list, nil
+	return list
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // widelandsCase is a session of Widelands to play.
@@ -54,32 +55,22 @@ func makeWidelands(ctx context.Context, dir string, seed uint64) ([]made, error)
 
 // play plays a session, with the host's files in dir/host and the client's in dir/client.
 func (c *widelandsCase) play(ctx context.Context, dir string, random *rand.Rand) (m made, err error) {
+	defer try.Catch(&err)
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
 	defer cancel()
 	top, remove, err := files.TemporaryFolder("")
-	if err != nil {
-		return m, err
-	}
+	try.Check(err)
 	defer func() { err = errors.Join(err, remove()) }()
-	network, err := startWidelandsNetwork(ctx)
-	if err != nil {
-		return m, err
-	}
+	network := startWidelandsNetwork(ctx)
 	defer network.Process.Kill()
 	var peers [2]*widelandsPeer
 	for i, name := range []string{"host", "client"} {
 		home := filepath.Join(top, name)
-		if err := os.Mkdir(home, 0o777); err != nil {
-			return m, err
-		}
+		try.Check(os.Mkdir(home, 0o777))
 		if c.data && name == "client" {
-			if err := otherAnimals(home, random); err != nil {
-				return m, err
-			}
+			otherAnimals(home, random)
 		}
-		if peers[i], err = startWidelands(ctx, network.Process.Pid, home); err != nil {
-			return m, err
-		}
+		peers[i] = startWidelands(ctx, network.Process.Pid, home)
 		defer peers[i].kill()
 	}
 	host, client := peers[0], peers[1]
@@ -100,74 +91,50 @@ func (c *widelandsCase) play(ctx context.Context, dir string, random *rand.Rand)
 		{host, "340 185", ""},                         // the game
 		{host, "694 547", "[NetHost] Stopping networking thread"},
 	} {
-		if err := step.p.do(ctx, step.do, step.seen); err != nil {
-			return m, err
-		}
+		step.p.do(ctx, step.do, step.seen)
 	}
 	for _, p := range peers {
-		if err := p.waits(ctx, " game] "); err != nil {
-			return m, err
-		}
+		p.waits(ctx, " game] ")
 	}
 	for range 7 {
 		for _, p := range peers {
-			if err := p.x(ctx, "key", "Page_Up"); err != nil {
-				return m, err
-			}
+			p.x(ctx, "key", "Page_Up")
 		}
 	}
 	m = made{name: c.name, truth: c.truth, guilty: c.guilty}
 	after := 150_000 + random.Uint64N(150_000) // ms of game time
-	if err := client.reaches(ctx, after); err != nil {
-		return m, err
-	}
+	client.reaches(ctx, after)
 	switch {
 	case c.poked > 0:
 		for range 4 { // fewer times than it was made faster: a key may have been lost, and slowest is a pause
 			for _, p := range peers {
-				if err := p.x(ctx, "key", "Page_Down"); err != nil {
-					return m, err
-				}
+				p.x(ctx, "key", "Page_Down")
 			}
 		}
-		due, from, to, err := pokeWidelands(peers[c.poked-1], random)
-		if err != nil {
-			return m, err
-		}
+		due, from, to := pokeWidelands(peers[c.poked-1], random)
 		m.tick = &due
 		m.truth = fmt.Sprintf("of the act due at %d, object %d was made %d", due, from, to)
-		if err := host.waits(ctx, "lost synchronization with client"); err != nil {
-			return m, err
-		}
+		host.waits(ctx, "lost synchronization with client")
 	case c.data:
-		if err := host.waits(ctx, "lost synchronization with client"); err != nil {
-			return m, err
-		}
+		host.waits(ctx, "lost synchronization with client")
 	}
 	for i, p := range peers {
 		to := filepath.Join(dir, []string{"host", "client"}[i])
 		m.paths = append(m.paths, to)
-		if err := p.leaves(to); err != nil {
-			return m, err
-		}
+		p.leaves(to)
 	}
 	return m, nil
 }
 
 // startWidelandsNetwork starts a process that keeps a separate network open, with a loopback.
-func startWidelandsNetwork(ctx context.Context) (*exec.Cmd, error) {
+func startWidelandsNetwork(ctx context.Context) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "unshare", "--map-root-user", "--net", "--kill-child", "--fork", "sh", "-c", "ip link set lo up && echo up && exec sleep infinity")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
+	out := try.Get(cmd.StdoutPipe())
+	try.Check(cmd.Start())
 	if _, err := out.Read(make([]byte, 3)); err != nil {
-		return nil, fmt.Errorf("no separate network: %w", err)
+		panic(try.Failed("no separate network: %w", err))
 	}
-	return cmd, nil
+	return cmd
 }
 
 // widelandsPeer is a game that runs on its own screen.
@@ -177,49 +144,34 @@ type widelandsPeer struct {
 	display       string
 }
 
-func startWidelands(ctx context.Context, network int, home string) (*widelandsPeer, error) {
+func startWidelands(ctx context.Context, network int, home string) *widelandsPeer {
 	p := &widelandsPeer{home: home, printed: filepath.Join(home, "stdout.txt")}
 	p.screen = exec.CommandContext(ctx, "Xvfb", "-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp")
-	number, err := p.screen.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := p.screen.Start(); err != nil {
-		return nil, err
-	}
+	number := try.Get(p.screen.StdoutPipe())
+	try.Check(p.screen.Start())
 	text := make([]byte, 16)
 	n, err := number.Read(text)
 	if err != nil {
-		return nil, fmt.Errorf("no screen: %w", err)
+		panic(try.Failed("no screen: %w", err))
 	}
 	p.display = ":" + strings.TrimSpace(string(text[:n]))
-	out, err := os.Create(p.printed)
-	if err != nil {
-		return nil, err
-	}
+	out := try.Get(os.Create(p.printed))
 	defer out.Close()
 	// The process that keeps the network open is a child of the one that was started.
-	inside, err := childOf(network)
-	if err != nil {
-		return nil, err
-	}
+	inside := childOf(network)
 	p.game = exec.CommandContext(ctx, "nsenter", "--target", strconv.Itoa(inside), "--user", "--net", "--preserve-credentials",
 		"nice", "-n", "10", "/usr/games/widelands", "--homedir="+home, "--nosound", "--xres=800", "--yres=600", "--maxfps=10", "--write_syncstreams=true", "--verbose")
 	p.game.Dir, p.game.Stdout, p.game.Stderr = home, out, out
 	p.game.Env = append(os.Environ(), "DISPLAY="+p.display, "HOME="+home, "SDL_VIDEODRIVER=x11")
-	if err := p.game.Start(); err != nil {
-		return nil, err
-	}
-	return p, p.waits(ctx, "Initializing economy serial")
+	try.Check(p.game.Start())
+	p.waits(ctx, "Initializing economy serial")
+	return p
 }
 
 // childOf returns the only child of a process.
-func childOf(pid int) (int, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-	if err != nil {
-		return 0, err
-	}
-	return strconv.Atoi(strings.TrimSpace(string(b)))
+func childOf(pid int) int {
+	b := try.Get(os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid)))
+	return try.Get(strconv.Atoi(strings.TrimSpace(string(b))))
 }
 
 func (p *widelandsPeer) kill() {
@@ -230,57 +182,46 @@ func (p *widelandsPeer) kill() {
 }
 
 // x presses keys or buttons with xdotool.
-func (p *widelandsPeer) x(ctx context.Context, words ...string) error {
+func (p *widelandsPeer) x(ctx context.Context, words ...string) {
 	cmd := exec.CommandContext(ctx, "xdotool", words...)
 	cmd.Env = append(os.Environ(), "DISPLAY="+p.display)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("xdotool %s: %w: %s", strings.Join(words, " "), err, out)
+		panic(try.Failed("xdotool %s: %w: %s", strings.Join(words, " "), err, out))
 	}
-	return nil
 }
 
 // do presses keys or clicks, until the game has printed a text more often than before.
-func (p *widelandsPeer) do(ctx context.Context, what, seen string) error {
+func (p *widelandsPeer) do(ctx context.Context, what, seen string) {
 	words := strings.Fields(what)
 	if words[0] != "key" {
 		words = []string{"mousemove", words[0], words[1], "sleep", "0.5", "click", "1"}
 	}
-	before, err := p.count(seen)
-	if err != nil {
-		return err
-	}
-	for try := 0; ; try++ {
-		if err := p.x(ctx, words...); err != nil {
-			return err
-		}
+	before := p.count(seen)
+	for tries := 0; ; tries++ {
+		p.x(ctx, words...)
 		for range 10 {
 			time.Sleep(500 * time.Millisecond)
-			if n, err := p.count(seen); err != nil || n > before || seen == "" {
-				return err
+			if p.count(seen) > before || seen == "" {
+				return
 			}
 		}
-		if try == 5 || ctx.Err() != nil {
-			return fmt.Errorf("after %s the game did not print %q", what, seen)
+		if tries == 5 || ctx.Err() != nil {
+			panic(try.Failed("after %s the game did not print %q", what, seen))
 		}
 	}
 }
 
-func (p *widelandsPeer) count(text string) (int, error) {
-	b, err := os.ReadFile(p.printed)
-	return bytes.Count(b, []byte(text)), err
+func (p *widelandsPeer) count(text string) int {
+	return bytes.Count(try.Get(os.ReadFile(p.printed)), []byte(text))
 }
 
 // waits waits until the game has printed a text.
-func (p *widelandsPeer) waits(ctx context.Context, text string) error {
-	for {
-		n, err := p.count(text)
-		if err != nil || n > 0 {
-			return err
-		}
+func (p *widelandsPeer) waits(ctx context.Context, text string) {
+	for p.count(text) == 0 {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the game did not print %q: %w", text, context.Cause(ctx))
+			panic(try.Failed("the game did not print %q: %w", text, context.Cause(ctx)))
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
@@ -289,45 +230,37 @@ func (p *widelandsPeer) waits(ctx context.Context, text string) error {
 var widelandsTime = regexp.MustCompile(`(?m)^\[(\d\d):(\d\d):(\d\d)\.(\d{3}) game\]`)
 
 // now returns the latest game time in the output, in ms.
-func (p *widelandsPeer) now() (uint64, error) {
-	b, err := os.ReadFile(p.printed)
-	if err != nil {
-		return 0, err
-	}
+func (p *widelandsPeer) now() uint64 {
+	b := try.Get(os.ReadFile(p.printed))
 	found := widelandsTime.FindAllSubmatch(b, -1)
 	if len(found) == 0 {
-		return 0, nil
+		return 0
 	}
 	var n [4]uint64
 	for i, text := range found[len(found)-1][1:] {
 		n[i], _ = strconv.ParseUint(string(text), 10, 64)
 	}
-	return ((n[0]*60+n[1])*60+n[2])*1000 + n[3], nil
+	return ((n[0]*60+n[1])*60+n[2])*1000 + n[3]
 }
 
 // reaches waits until a game time.
-func (p *widelandsPeer) reaches(ctx context.Context, ms uint64) error {
+func (p *widelandsPeer) reaches(ctx context.Context, ms uint64) {
 	for {
-		now, err := p.now()
-		if err != nil || now >= ms {
-			return err
-		}
-		if n, err := p.count("DESYNC"); err != nil || n > 0 {
-			return err
+		now := p.now()
+		if now >= ms || p.count("DESYNC") > 0 {
+			return
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the game is at %d ms: %w", now, context.Cause(ctx))
+			panic(try.Failed("the game is at %d ms: %w", now, context.Cause(ctx)))
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }
 
 // leaves ends a game and moves its replay and the files next to it.
-func (p *widelandsPeer) leaves(to string) error {
-	if err := p.game.Process.Signal(syscall.SIGTERM); err != nil {
-		return err
-	}
+func (p *widelandsPeer) leaves(to string) {
+	try.Check(p.game.Process.Signal(syscall.SIGTERM))
 	ended := make(chan struct{})
 	go func() { p.game.Wait(); close(ended) }()
 	select {
@@ -336,46 +269,30 @@ func (p *widelandsPeer) leaves(to string) error {
 		_ = p.game.Process.Kill()
 		<-ended
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-		return err
-	}
-	if err := os.CopyFS(to, os.DirFS(filepath.Join(p.home, "replays"))); err != nil {
-		return err
-	}
-	b, err := os.ReadFile(p.printed)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(to, "stdout.txt"), b, 0o666)
+	try.Check(os.MkdirAll(filepath.Dir(to), 0o777))
+	try.Check(os.CopyFS(to, os.DirFS(filepath.Join(p.home, "replays"))))
+	b := try.Get(os.ReadFile(p.printed))
+	try.Check(os.WriteFile(filepath.Join(to, "stdout.txt"), b, 0o666))
 }
 
 var animalRate = regexp.MustCompile(`reproduction_rate = \d+`)
 
 // otherAnimals writes units into a peer's home that replace the game's units.
-func otherAnimals(home string, random *rand.Rand) error {
+func otherAnimals(home string, random *rand.Rand) {
 	const data = "/usr/share/games/widelands/data"
-	list, err := filepath.Glob(data + "/world/critters/*/*.lua")
-	if err != nil {
-		return err
-	}
+	list := try.Get(filepath.Glob(data + "/world/critters/*/*.lua"))
 	changed := 0
 	for _, file := range list {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
+		b := try.Get(os.ReadFile(file))
 		if !animalRate.Match(b) {
 			continue
 		}
 		changed++
 		b = animalRate.ReplaceAll(b, fmt.Appendf(nil, "reproduction_rate = %d", 1+random.IntN(20)))
 		to := filepath.Join(home, strings.TrimPrefix(file, data))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o777), os.WriteFile(to, b, 0o666)); err != nil {
-			return err
-		}
+		try.Check(errors.Join(os.MkdirAll(filepath.Dir(to), 0o777), os.WriteFile(to, b, 0o666)))
 	}
 	if changed == 0 {
-		return fmt.Errorf("no animals below %s", data)
+		panic(try.Failed("no animals below %s", data))
 	}
-	return nil
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // widelandsAct is an act in a game's queue. In memory it begins with a pointer to the functions of its class, followed
@@ -26,53 +27,35 @@ type widelandsAct struct {
 
 // pokeWidelands changes the object of a queued act to the next one, 10 to 30 seconds before it is due, while the game
 // is stopped. The class of acts is not known in advance, but no other class has as many objects that look like an act.
-func pokeWidelands(p *widelandsPeer, random *rand.Rand) (due, from, to uint64, err error) {
+func pokeWidelands(p *widelandsPeer, random *rand.Rand) (due, from, to uint64) {
 	pid := p.game.Process.Pid // nsenter and nice have become the game
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		return 0, 0, 0, err
-	}
+	try.Check(syscall.Kill(pid, syscall.SIGSTOP))
 	defer syscall.Kill(pid, syscall.SIGCONT)
 	time.Sleep(100 * time.Millisecond)
-	now, err := p.now()
-	if err != nil {
-		return 0, 0, 0, err
-	}
-	mem, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
-	if err != nil {
-		return 0, 0, 0, err
-	}
+	now := p.now()
+	mem := try.Get(os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0))
 	defer mem.Close()
-	acts, err := widelandsActs(pid, mem, uint32(now))
-	if err != nil {
-		return 0, 0, 0, err
-	}
+	acts := widelandsActs(pid, mem, uint32(now))
 	acts = slices.DeleteFunc(acts, func(a widelandsAct) bool { return a.due < uint32(now)+15_000 || a.due > uint32(now)+30_000 })
 	if len(acts) == 0 {
-		return 0, 0, 0, errors.New("no act waits in the queue")
+		panic(try.Failed("no act waits in the queue"))
 	}
 	slices.SortFunc(acts, func(a, b widelandsAct) int { return int(a.due) - int(b.due) })
 	a := acts[random.IntN(len(acts))]
-	if _, err := mem.WriteAt(binary.LittleEndian.AppendUint32(nil, a.object+1), a.at+12); err != nil {
-		return 0, 0, 0, err
-	}
-	return uint64(a.due), uint64(a.object), uint64(a.object) + 1, nil
+	try.Get(mem.WriteAt(binary.LittleEndian.AppendUint32(nil, a.object+1), a.at+12))
+	return uint64(a.due), uint64(a.object), uint64(a.object) + 1
 }
 
 // widelandsActs returns objects that look like acts due within a minute.
-func widelandsActs(pid int, mem io.ReaderAt, now uint32) ([]widelandsAct, error) {
-	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
-	if err != nil {
-		return nil, err
-	}
+func widelandsActs(pid int, mem io.ReaderAt, now uint32) []widelandsAct {
+	maps := try.Get(os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid)))
 	type span struct{ from, to uint64 }
 	var written []span
 	var classes span
 	for line := range strings.Lines(string(maps)) {
 		f := strings.Fields(line)
 		var s span
-		if _, err := fmt.Sscanf(f[0], "%x-%x", &s.from, &s.to); err != nil {
-			return nil, err
-		}
+		try.Get(fmt.Sscanf(f[0], "%x-%x", &s.from, &s.to))
 		switch {
 		case len(f) > 5 && strings.HasSuffix(f[5], "/widelands") && f[1] == "r--p":
 			classes = s // the last one becomes read-only after the program is linked
@@ -99,5 +82,5 @@ func widelandsActs(pid int, mem io.ReaderAt, now uint32) ([]widelandsAct, error)
 			most = list
 		}
 	}
-	return most, nil
+	return most
 }

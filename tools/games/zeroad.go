@@ -20,6 +20,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // Paths of the game in Debian.
@@ -37,7 +39,7 @@ type zeroadCase struct {
 	// only one peer has changed, which no recording names. The maps are keyed by path below the folder of mods.
 	mods, host, client func(r *rand.Rand) map[string]string
 	// meddle is called while the game runs. It may be nil.
-	meddle func(s *zeroadSession, ctx context.Context) error
+	meddle func(s *zeroadSession, ctx context.Context)
 	// lost is a text in the host's message that the client never receives, empty if it receives all.
 	lost string
 }
@@ -100,13 +102,10 @@ type zeroadSession struct {
 }
 
 func (c *zeroadCase) play(ctx context.Context, dir string, r *rand.Rand) (m *made, err error) {
-	if err := os.RemoveAll(dir); err != nil {
-		return nil, err
-	}
+	defer try.Catch(&err)
+	try.Check(os.RemoveAll(dir))
 	s := &zeroadSession{c: c, dir: dir, r: r, seed: r.Uint32() >> 1}
-	if err := s.write(); err != nil {
-		return nil, err
-	}
+	s.write()
 	done := make(chan error)
 	go func() {
 		// It is never unlocked, so that the thread with the other network ends with this goroutine.
@@ -116,11 +115,11 @@ func (c *zeroadCase) play(ctx context.Context, dir string, r *rand.Rand) (m *mad
 	if err := <-done; err != nil {
 		return nil, err
 	}
-	return s.made()
+	return s.made(), nil
 }
 
 // write writes the files that both peers have.
-func (s *zeroadSession) write() error {
+func (s *zeroadSession) write() {
 	files := func(f func(*rand.Rand) map[string]string) map[string]string {
 		if f == nil {
 			return nil
@@ -142,37 +141,30 @@ func (s *zeroadSession) write() error {
 		*p.peer = &zeroadPeer{name: p.name, dir: filepath.Join(s.dir, "run", p.name)}
 		top := filepath.Join((*p.peer).dir, "data", "0ad", "mods")
 		for _, list := range []map[string]string{mods, p.own} {
-			if err := zeroadTree(top, list); err != nil {
-				return err
-			}
+			zeroadTree(top, list)
 		}
 	}
-	if err := zeroadTree(filepath.Join(s.dir, "mods"), mods); err != nil {
-		return err
-	}
-	return filepath.WalkDir(filepath.Join(s.dir, "run"), func(path string, _ os.DirEntry, err error) error {
+	zeroadTree(filepath.Join(s.dir, "mods"), mods)
+	try.Check(filepath.WalkDir(filepath.Join(s.dir, "run"), func(path string, _ os.DirEntry, err error) error {
 		return errors.Join(err, os.Lchown(path, zeroadUser, zeroadUser))
-	})
+	}))
 }
 
-func zeroadTree(top string, files map[string]string) error {
+func zeroadTree(top string, files map[string]string) {
 	for name, text := range files {
 		path := filepath.Join(top, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			return err
-		}
+		try.Check(os.MkdirAll(filepath.Dir(path), 0o755))
+		try.Check(os.WriteFile(path, []byte(text), 0o644))
 	}
-	return os.MkdirAll(top, 0o755)
+	try.Check(os.MkdirAll(top, 0o755))
 }
 
 // zeroadAfterwards is how many turns are played after the game has noticed the desync.
 const zeroadAfterwards = 30
 
 // run plays the session, on a separate thread.
-func (s *zeroadSession) run(ctx context.Context) error {
+func (s *zeroadSession) run(ctx context.Context) (err error) {
+	defer try.Catch(&err)
 	if err := syscall.Unshare(syscall.CLONE_NEWNET); err != nil {
 		return fmt.Errorf("a separate network: %w", err)
 	}
@@ -182,38 +174,24 @@ func (s *zeroadSession) run(ctx context.Context) error {
 	defer s.host.end()
 	defer s.client.end()
 	args := s.common()
-	if err := s.host.start(ctx, append(args, "-autostart=scenarios/combat_demo", fmt.Sprint("-autostart-seed=", s.seed), "-autostart-victory=endless", "-autostart-host", "-autostart-host-players=2", "-autostart-playername=Host")); err != nil {
-		return err
-	}
+	s.host.start(ctx, append(args, "-autostart=scenarios/combat_demo", fmt.Sprint("-autostart-seed=", s.seed), "-autostart-victory=endless", "-autostart-host", "-autostart-host-players=2", "-autostart-playername=Host"))
 	address := "127.0.0.1"
 	if s.c.lost != "" {
-		var err error
-		if address, err = zeroadProxy(ctx, []byte(s.c.lost)); err != nil {
-			return err
-		}
+		address = zeroadProxy(ctx, []byte(s.c.lost))
 	}
-	if err := zeroadPause(ctx, 2*time.Second); err != nil {
-		return err
-	}
-	if err := s.client.start(ctx, append(args, "-autostart-client="+address, "-autostart-playername=Client")); err != nil {
-		return err
-	}
-	if err := s.until(ctx, 5, s.host, s.client); err != nil {
-		return err
-	}
+	zeroadPause(ctx, 2*time.Second)
+	s.client.start(ctx, append(args, "-autostart-client="+address, "-autostart-playername=Client"))
+	s.until(ctx, 5, s.host, s.client)
 	if s.c.meddle != nil {
-		if err := s.c.meddle(s, ctx); err != nil {
-			return err
-		}
+		s.c.meddle(s, ctx)
 	}
 	last := uint64(120)
 	if s.c.guilty != "" || s.c.random || s.c.lost != "" {
-		if err := s.noticed(ctx); err != nil {
-			return err
-		}
+		s.noticed(ctx)
 		last = s.host.turn() + zeroadAfterwards
 	}
-	return s.until(ctx, last, s.host, s.client)
+	s.until(ctx, last, s.host, s.client)
+	return nil
 }
 
 func (s *zeroadSession) common() []string {
@@ -224,12 +202,11 @@ func (s *zeroadSession) common() []string {
 	return append(args, "-autostart-nonvisual", "-ooslog")
 }
 
-func zeroadPause(ctx context.Context, d time.Duration) error {
+func zeroadPause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		try.Check(ctx.Err())
 	case <-time.After(d):
-		return nil
 	}
 }
 
@@ -237,15 +214,15 @@ func zeroadPause(ctx context.Context, d time.Duration) error {
 const zeroadPatience = 90 * time.Second
 
 // until waits until peers have played a turn.
-func (s *zeroadSession) until(ctx context.Context, turn uint64, peers ...*zeroadPeer) error {
-	return s.wait(ctx, fmt.Sprintf("turn %d was not reached", turn), func() bool {
+func (s *zeroadSession) until(ctx context.Context, turn uint64, peers ...*zeroadPeer) {
+	s.wait(ctx, fmt.Sprintf("turn %d was not reached", turn), func() bool {
 		return !slices.ContainsFunc(peers, func(p *zeroadPeer) bool { return p.turn() < turn })
 	})
 }
 
 // noticed waits until both peers have reported that they are out of sync.
-func (s *zeroadSession) noticed(ctx context.Context) error {
-	return s.wait(ctx, "the game noticed nothing", func() bool {
+func (s *zeroadSession) noticed(ctx context.Context) {
+	s.wait(ctx, "the game noticed nothing", func() bool {
 		for _, p := range []*zeroadPeer{s.host, s.client} {
 			if _, err := os.Stat(p.dump()); err != nil {
 				return false
@@ -255,16 +232,13 @@ func (s *zeroadSession) noticed(ctx context.Context) error {
 	})
 }
 
-func (s *zeroadSession) wait(ctx context.Context, what string, done func() bool) error {
+func (s *zeroadSession) wait(ctx context.Context, what string, done func() bool) {
 	for end := time.Now().Add(zeroadPatience); !done(); {
 		if time.Now().After(end) {
-			return fmt.Errorf("%s: the host is at turn %d, the client at turn %d", what, s.host.turn(), s.client.turn())
+			panic(try.Failed("%s: the host is at turn %d, the client at turn %d", what, s.host.turn(), s.client.turn()))
 		}
-		if err := zeroadPause(ctx, 20*time.Millisecond); err != nil {
-			return err
-		}
+		zeroadPause(ctx, 20*time.Millisecond)
 	}
-	return nil
 }
 
 // zeroadUser is the user (nobody) and the group that run the game.
@@ -278,26 +252,20 @@ type zeroadPeer struct {
 	joined    uint64 // the turn at which it joined
 }
 
-func (p *zeroadPeer) start(ctx context.Context, args []string) error {
-	out, err := os.Create(p.printed())
-	if err != nil {
-		return err
-	}
+func (p *zeroadPeer) start(ctx context.Context, args []string) {
+	out := try.Get(os.Create(p.printed()))
 	defer out.Close()
 	p.cmd = exec.CommandContext(ctx, zeroadProgram, args...)
 	p.cmd.Dir = p.dir
 	p.cmd.Env = []string{"HOME=" + p.dir, "XDG_DATA_HOME=" + p.dir + "/data", "XDG_CONFIG_HOME=" + p.dir + "/config", "XDG_CACHE_HOME=" + p.dir + "/cache", "LANG=C.UTF-8", "PATH=/none"}
 	p.cmd.Stdout, p.cmd.Stderr = out, out
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: zeroadUser, Gid: zeroadUser}, Pdeathsig: syscall.SIGKILL}
-	if err := p.cmd.Start(); err != nil {
-		return err
-	}
+	try.Check(p.cmd.Start())
 	p.ended = make(chan struct{})
 	go func(cmd *exec.Cmd, ended chan struct{}) {
 		cmd.Wait()
 		close(ended)
 	}(p.cmd, p.ended)
-	return nil
 }
 
 func (p *zeroadPeer) signal(sig syscall.Signal) { p.cmd.Process.Signal(sig) }
@@ -326,20 +294,17 @@ func (p *zeroadPeer) turn() (last uint64) {
 }
 
 // newest returns the last file that matches a pattern below its folder.
-func (p *zeroadPeer) newest(pattern string) (string, error) {
+func (p *zeroadPeer) newest(pattern string) string {
 	found, err := filepath.Glob(filepath.Join(p.dir, pattern))
 	if err != nil || len(found) == 0 {
-		return "", fmt.Errorf("the %s has left no %s", p.name, pattern)
+		panic(try.Failed("the %s has left no %s", p.name, pattern))
 	}
-	return slices.Max(found), nil
+	return slices.Max(found)
 }
 
 // states returns the hash of the whole state after each turn. The engine writes these hashes next to the game's files.
-func (p *zeroadPeer) states() (map[uint64]string, error) {
-	any, err := p.newest("config/0ad/logs/oos_logs/*/*.txt")
-	if err != nil {
-		return nil, err
-	}
+func (p *zeroadPeer) states() map[uint64]string {
+	any := p.newest("config/0ad/logs/oos_logs/*/*.txt")
 	found, err := filepath.Glob(filepath.Join(filepath.Dir(any), "*.txt"))
 	out := map[uint64]string{}
 	for _, file := range found {
@@ -348,42 +313,31 @@ func (p *zeroadPeer) states() (map[uint64]string, error) {
 			continue
 		}
 		head := make([]byte, 64)
-		f, err := os.Open(file)
-		if err != nil {
-			return nil, err
-		}
+		f := try.Get(os.Open(file))
 		n, _ := io.ReadFull(f, head)
 		f.Close()
 		if hash, _, ok := strings.Cut(string(head[:n]), "\n"); ok {
 			out[p.joined+label] = hash
 		}
 	}
-	return out, err
+	try.Check(err)
+	return out
 }
 
 // made keeps the files that players would send, and determines the turn in which the states diverged.
-func (s *zeroadSession) made() (*made, error) {
+func (s *zeroadSession) made() *made {
 	m := &made{name: s.c.name, truth: s.c.truth, guilty: s.c.guilty, random: s.c.random}
 	var states [2]map[uint64]string
 	for i, p := range []*zeroadPeer{s.host, s.client} {
-		log, err := p.newest("data/0ad/replays/*/*/commands.txt")
-		if err != nil {
-			return nil, err
-		}
+		log := p.newest("data/0ad/replays/*/*/commands.txt")
 		to := filepath.Join(s.dir, p.name)
-		if err := os.MkdirAll(to, 0o755); err != nil {
-			return nil, err
-		}
-		if err := zeroadCopy(to, log); err != nil {
-			return nil, err
-		}
+		try.Check(os.MkdirAll(to, 0o755))
+		try.Check(zeroadCopy(to, log))
 		if err := zeroadCopy(to, p.dump()); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
+			try.Check(err)
 		}
 		m.paths = append(m.paths, to)
-		if states[i], err = p.states(); err != nil {
-			return nil, err
-		}
+		states[i] = p.states()
 	}
 	common := 0
 	for turn, hash := range states[0] {
@@ -396,13 +350,14 @@ func (s *zeroadSession) made() (*made, error) {
 		}
 	}
 	if common == 0 || (m.tick != nil) != (s.c.guilty != "" || s.c.random || s.c.lost != "") {
-		return nil, fmt.Errorf("of %d states of both, the first that differs is %v: that is not what was to happen", common, m.tick)
+		panic(try.Failed("of %d states of both, the first that differs is %v: that is not what was to happen", common, m.tick))
 	}
 	if len(s.mods) > 0 {
 		m.sim = "0ad mods=" + filepath.Join(s.dir, "mods")
 	}
 	m.unplayed = s.client.joined > 0
-	return m, os.RemoveAll(filepath.Join(s.dir, "run"))
+	try.Check(os.RemoveAll(filepath.Join(s.dir, "run")))
+	return m
 }
 
 func zeroadCopy(dir, file string) error {
@@ -443,10 +398,7 @@ func zeroadClock(r *rand.Rand) map[string]string {
 // zeroadTemplate is a template of spearmen with one changed number.
 func zeroadTemplate(r *rand.Rand) map[string]string {
 	const name = "simulation/templates/template_unit_infantry_melee_spearman.xml"
-	text, err := zeroadFile(name)
-	if err != nil {
-		panic(err)
-	}
+	text := zeroadFile(name)
 	change := [][2]string{
 		{"<Hack>3</Hack>", fmt.Sprintf("<Hack>%.2f</Hack>", 3.1+r.Float64())},
 		{"<Pierce>2.5</Pierce>", fmt.Sprintf("<Pierce>%.2f</Pierce>", 2.6+r.Float64())},
@@ -455,19 +407,12 @@ func zeroadTemplate(r *rand.Rand) map[string]string {
 }
 
 // zeroadFile returns a file of the game.
-func zeroadFile(name string) (string, error) {
-	z, err := zip.OpenReader(zeroadPublic)
-	if err != nil {
-		return "", err
-	}
+func zeroadFile(name string) string {
+	z := try.Get(zip.OpenReader(zeroadPublic))
 	defer z.Close()
-	f, err := z.Open(name)
-	if err != nil {
-		return "", err
-	}
+	f := try.Get(z.Open(name))
 	defer f.Close()
-	text, err := io.ReadAll(f)
-	return string(text), err
+	return string(try.Get(io.ReadAll(f)))
 }
 
 // zeroadWalk is a script in which a peer gives its soldiers an order at some turn, as a person would. It counts turns

@@ -18,93 +18,62 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // joinAgain ends the client and lets it join again, so that it receives the host's state. Without a screen the engine
 // plays as fast as it can, so the host is slowed while the client loads.
-func (s *zeroadSession) joinAgain(ctx context.Context) error {
-	if err := s.until(ctx, 20+uint64(s.r.IntN(10)), s.host, s.client); err != nil {
-		return err
-	}
+func (s *zeroadSession) joinAgain(ctx context.Context) {
+	s.until(ctx, 20+uint64(s.r.IntN(10)), s.host, s.client)
 	s.client.end()
 	at := s.host.turn()
-	if err := s.until(ctx, at+4, s.host); err != nil { // it has noticed that the client is gone
-		return err
-	}
+	s.until(ctx, at+4, s.host) // it has noticed that the client is gone
 	s.host.signal(syscall.SIGSTOP)
 	for _, old := range []string{"data/0ad/replays", "config/0ad/logs/oos_logs"} {
-		if err := os.RemoveAll(filepath.Join(s.client.dir, old)); err != nil {
-			return err
-		}
+		try.Check(os.RemoveAll(filepath.Join(s.client.dir, old)))
 	}
-	err := s.client.start(ctx, append(s.common(), "-autostart-client=127.0.0.1", "-autostart-playername=Client"))
-	if err == nil {
-		err = zeroadPause(ctx, time.Second)
-	}
-	for end := time.Now().Add(zeroadPatience); err == nil && s.client.turn() == 0; {
+	s.client.start(ctx, append(s.common(), "-autostart-client=127.0.0.1", "-autostart-playername=Client"))
+	zeroadPause(ctx, time.Second)
+	for end := time.Now().Add(zeroadPatience); s.client.turn() == 0; {
 		if time.Now().After(end) {
-			err = errors.New("the client did not join again")
-			break
+			panic(try.Failed("the client did not join again"))
 		}
 		s.host.signal(syscall.SIGCONT)
 		time.Sleep(20 * time.Millisecond)
 		s.host.signal(syscall.SIGSTOP)
-		err = zeroadPause(ctx, 80*time.Millisecond)
+		zeroadPause(ctx, 80*time.Millisecond)
 	}
 	s.host.signal(syscall.SIGCONT)
-	if err != nil {
-		return err
-	}
-	log, err := s.client.newest("data/0ad/replays/*/*/commands.txt")
-	if err != nil {
-		return err
-	}
-	text, err := os.ReadFile(log)
-	if err != nil {
-		return err
-	}
+	log := s.client.newest("data/0ad/replays/*/*/commands.txt")
+	text := try.Get(os.ReadFile(log))
 	_, turns, _ := strings.Cut(string(text), "\n")
 	if _, err := fmt.Sscanf(turns, "turn %d", &s.client.joined); err != nil || s.client.joined == 0 {
-		return fmt.Errorf("the client's second log does not show when it joined: %w", err)
+		panic(try.Failed("the client's second log does not show when it joined: %w", err))
 	}
-	return nil
 }
 
 var zeroadHealth = regexp.MustCompile(`"hitpoints": (\d+\.\d{6,})\b`)
 
 // pokeClient changes the health of a soldier in the client's memory. Scripts store values as doubles there, and a
 // double with many digits occurs nowhere else.
-func (s *zeroadSession) pokeClient(ctx context.Context) error {
-	if err := s.until(ctx, 35+uint64(s.r.IntN(20)), s.client); err != nil {
-		return err
-	}
+func (s *zeroadSession) pokeClient(ctx context.Context) {
+	s.until(ctx, 35+uint64(s.r.IntN(20)), s.client)
 	for range 20 {
-		if err := zeroadPause(ctx, 50*time.Millisecond); err != nil {
-			return err
-		}
-		s.client.signal(syscall.SIGSTOP)
-		n, err := s.poke()
-		s.client.signal(syscall.SIGCONT)
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			return nil
+		zeroadPause(ctx, 50*time.Millisecond)
+		if s.poke() > 0 {
+			return
 		}
 	}
-	return errors.New("no health of a soldier was found in the client's memory")
+	panic(try.Failed("no health of a soldier was found in the client's memory"))
 }
 
-// poke subtracts 7 from a soldier's health, and returns how often the value was found.
-func (s *zeroadSession) poke() (n int, err error) {
-	file, err := s.client.newest("config/0ad/logs/oos_logs/*/*.txt")
-	if err != nil {
-		return 0, err
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0, err
-	}
+// poke subtracts 7 from a soldier's health while the client is stopped, and returns how often the value was found.
+func (s *zeroadSession) poke() (n int) {
+	s.client.signal(syscall.SIGSTOP)
+	defer s.client.signal(syscall.SIGCONT)
+	file := s.client.newest("config/0ad/logs/oos_logs/*/*.txt")
+	text := try.Get(os.ReadFile(file))
 	found := zeroadHealth.FindAllSubmatch(text, -1)
 	for _, i := range s.r.Perm(len(found)) {
 		old, err := strconv.ParseFloat(string(found[i][1]), 64)
@@ -113,19 +82,13 @@ func (s *zeroadSession) poke() (n int, err error) {
 		}
 		return zeroadReplace(s.client.cmd.Process.Pid, old, old-7)
 	}
-	return 0, nil
+	return 0
 }
 
 // zeroadReplace replaces a number wherever it occurs in the memory of a process.
-func zeroadReplace(pid int, old, now float64) (n int, err error) {
-	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
-	if err != nil {
-		return 0, err
-	}
-	mem, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
-	if err != nil {
-		return 0, err
-	}
+func zeroadReplace(pid int, old, now float64) (n int) {
+	maps := try.Get(os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid)))
+	mem := try.Get(os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0))
 	defer mem.Close()
 	pattern := binary.LittleEndian.AppendUint64(nil, math.Float64bits(old))
 	with := binary.LittleEndian.AppendUint64(nil, math.Float64bits(now))
@@ -139,14 +102,12 @@ func zeroadReplace(pid int, old, now float64) (n int, err error) {
 		got, _ := mem.ReadAt(content, from)
 		for at := 0; at+8 <= got; at += 8 {
 			if bytes.Equal(content[at:at+8], pattern) {
-				if _, err := mem.WriteAt(with, from+int64(at)); err != nil {
-					return n, err
-				}
+				try.Get(mem.WriteAt(with, from+int64(at)))
 				n++
 			}
 		}
 	}
-	return n, nil
+	return n
 }
 
 // zeroadPort is the port of a host.
@@ -154,23 +115,20 @@ const zeroadPort = 20595
 
 // zeroadProxy relays the messages between a client and the host of this thread's network, and returns the address for
 // the client. It changes the host's first message with a text so that the game does not know its kind.
-func zeroadProxy(ctx context.Context, lost []byte) (string, error) {
+func zeroadProxy(ctx context.Context, lost []byte) string {
 	// The game accepts no port with an address, and the host uses the port on all addresses. The system redirects one
 	// of them here.
 	const address, port = "127.0.0.9", 20600
 	rule := exec.CommandContext(ctx, "iptables", "-t", "nat", "-A", "OUTPUT", "-p", "udp", "-d", address, "--dport", strconv.Itoa(zeroadPort),
 		"-j", "DNAT", "--to-destination", fmt.Sprintf("127.0.0.1:%d", port))
 	if out, err := rule.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("iptables: %w: %s", err, out)
+		panic(try.Failed("iptables: %w: %s", err, out))
 	}
-	front, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port})
-	if err != nil {
-		return "", err
-	}
+	front := try.Get(net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}))
 	back, err := net.DialUDP("udp4", nil, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: zeroadPort})
 	if err != nil {
 		front.Close()
-		return "", err
+		try.Check(err)
 	}
 	context.AfterFunc(ctx, func() { front.Close(); back.Close() })
 	clients := make(chan *net.UDPAddr, 1)
@@ -206,7 +164,7 @@ func zeroadProxy(ctx context.Context, lost []byte) (string, error) {
 			front.WriteToUDP(buf[:n], client)
 		}
 	}()
-	return address, nil
+	return address
 }
 
 // zeroadSpoil finds the first message with a text in an ENet datagram and gives it a kind that the game does not know.
