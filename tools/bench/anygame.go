@@ -4,40 +4,35 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"math/rand"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // anygame compares the readers of ordinary notations with general tools: JSON states with jq and diff, raw memory with
 // cmp. For logs and folders it prints how many bytes one core reads in a second.
-func (b *bench) anygame() error {
+func (b *bench) anygame() {
 	dir := filepath.Join(b.dir, "anygame")
 	defer os.RemoveAll(dir)
-	for _, measure := range []func(string) error{b.jsonPair, b.rawPair, b.hashLogs, b.jsonFolders} {
-		if err := measure(dir); err != nil {
-			return err
-		}
-		if err := os.RemoveAll(dir); err != nil {
-			return err
-		}
+	for _, measure := range []func(string){b.jsonPair, b.rawPair, b.hashLogs, b.jsonFolders} {
+		measure(dir)
+		try.Check(os.RemoveAll(dir))
 	}
-	return nil
 }
 
 // cpuRow prints the processor time of two commands that run alternately, and desynctool's peak memory. It uses the
 // minimum of each time, because disturbances only add to it.
-func (b *bench) cpuRow(what, goal string, rounds int, ours, peer []string) error {
+func (b *bench) cpuRow(what, goal string, rounds int, ours, peer []string) {
 	var least [2]float64
 	var most int64
 	for round := range rounds {
 		for i, args := range [][]string{ours, peer} {
-			cpu, rss, err := cpuOf(args[0], args[1:]...)
-			if err != nil {
-				return err
-			}
+			cpu, rss := cpuOf(args[0], args[1:]...)
 			if round == 0 || cpu < least[i] {
 				least[i] = cpu
 			}
@@ -47,70 +42,57 @@ func (b *bench) cpuRow(what, goal string, rounds int, ours, peer []string) error
 		}
 	}
 	fmt.Printf("| %s; %d MiB | %s | %s | **%.2f** | %s |\n", what, most>>20, seconds(least[0]), seconds(least[1]), least[0]/least[1], goal)
-	return nil
 }
 
 // rateRow prints how many bytes in files a command reads per second of processor time.
-func (b *bench) rateRow(what, goal string, bytes int64, args ...string) error {
-	least, most, err := leastOf(max(3, b.rounds/2), b.tool, args...)
-	if err != nil {
-		return err
-	}
+func (b *bench) rateRow(what, goal string, bytes int64, args ...string) {
+	least, most := leastOf(max(3, b.rounds/2), b.tool, args...)
 	fmt.Printf("| %s: %d MiB; %d MiB | %s | | **%.0f MB/s** | %s |\n", what, bytes>>20, most>>20, seconds(least), float64(bytes)/1e6/least, goal)
-	return nil
 }
 
 // leastOf runs a program several times and returns the least processor time in seconds, and the largest peak memory.
-func leastOf(rounds int, name string, args ...string) (least float64, most int64, err error) {
+func leastOf(rounds int, name string, args ...string) (least float64, most int64) {
 	for round := range rounds {
-		cpu, rss, err := cpuOf(name, args...)
-		if err != nil {
-			return 0, 0, err
-		}
+		cpu, rss := cpuOf(name, args...)
 		if round == 0 || cpu < least {
 			least = cpu
 		}
 		most = max(most, rss)
 	}
-	return least, most, nil
+	return least, most
 }
 
 // jsonPair measures two JSON states with one different value.
-func (b *bench) jsonPair(dir string) error {
+func (b *bench) jsonPair(dir string) {
 	paths := [2]string{filepath.Join(dir, "a", "state.json"), filepath.Join(dir, "b", "state.json")}
 	rows := 7000 * b.mib / 10
 	for peer, path := range paths {
-		if err := writeJSON(path, jsonShape{rows: rows, fields: 6, changed: peer}); err != nil {
-			return err
-		}
+		writeJSON(path, jsonShape{rows: rows, fields: 6, changed: peer})
 	}
 	script := fmt.Sprintf("jq -S . '%s' > '%s/x' && jq -S . '%s' > '%s/y' && ! diff '%s/x' '%s/y'", paths[0], dir, paths[1], dir, dir, dir)
 	what := fmt.Sprintf("diff of two states of %d MiB as JSON, one value differs, against jq -S and diff, CPU", size(paths[0])>>20)
-	return b.cpuRow(what, "≤ 0.2", max(3, b.rounds/2), []string{b.tool, "diff", paths[0], paths[1]}, []string{"sh", "-c", script})
+	b.cpuRow(what, "≤ 0.2", max(3, b.rounds/2), []string{b.tool, "diff", paths[0], paths[1]}, []string{"sh", "-c", script})
 }
 
 // rawPair measures two equal files without a known format.
-func (b *bench) rawPair(dir string) error {
+func (b *bench) rawPair(dir string) {
 	paths := [2]string{filepath.Join(dir, "a.bin"), filepath.Join(dir, "b.bin")}
 	for _, path := range paths {
 		random := rand.New(rand.NewSource(1))
-		err := writeTo(path, func(w *bufio.Writer) {
+		writeTo(path, func(w *bufio.Writer) {
 			block := make([]byte, 1<<20)
 			for range b.mib {
 				random.Read(block)
 				w.Write(block)
 			}
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return b.cpuRow(fmt.Sprintf("diff of %d MiB of equal raw bytes, against cmp, CPU", b.mib), "≤ 1.2", max(3, b.rounds/2),
+	b.cpuRow(fmt.Sprintf("diff of %d MiB of equal raw bytes, against cmp, CPU", b.mib), "≤ 1.2", max(3, b.rounds/2),
 		[]string{b.tool, "diff", paths[0], paths[1]}, []string{"cmp", paths[0], paths[1]})
 }
 
 // hashLogs measures logs with a tick and a checksum in every line, in every second one and in every tenth.
-func (b *bench) hashLogs(dir string) error {
+func (b *bench) hashLogs(dir string) {
 	for i, clock := range []clock{sameClock, noClock, sameClock, otherClock} {
 		each := []int{1, 2, 10, 10}[i]
 		var bytes int64
@@ -118,19 +100,14 @@ func (b *bench) hashLogs(dir string) error {
 		for peer, name := range []string{"alice", "bob"} {
 			path := filepath.Join(logs, name, "game.log")
 			ticks := b.mib * 4000 / each
-			if err := writeTo(path, func(w *bufio.Writer) { writeLog(w, ticks, each, peer, clock) }); err != nil {
-				return err
-			}
+			writeTo(path, func(w *bufio.Writer) { writeLog(w, ticks, each, peer, clock) })
 			bytes += size(path)
 		}
 		what := fmt.Sprintf("logs with a checksum on each %sline, %s", map[int]string{2: "second ", 10: "tenth "}[each], clock)
 		for _, command := range []string{"tracediff", "triage"} {
-			if err := b.rateRow(command+" of "+what, "≥ 300 MB/s", bytes, command, logs); err != nil {
-				return err
-			}
+			b.rateRow(command+" of "+what, "≥ 300 MB/s", bytes, command, logs)
 		}
 	}
-	return nil
 }
 
 // clock is whether lines begin with times of day.
@@ -170,7 +147,7 @@ func writeLog(w *bufio.Writer, ticks, each, peer int, of clock) {
 }
 
 // jsonFolders measures two folders of states that differ from some tick on.
-func (b *bench) jsonFolders(dir string) error {
+func (b *bench) jsonFolders(dir string) {
 	files := b.pairs / 10
 	var bytes int64
 	for peer, name := range []string{"alice", "bob"} {
@@ -180,13 +157,11 @@ func (b *bench) jsonFolders(dir string) error {
 			if i >= files*2/3 {
 				shape.changed = peer
 			}
-			if err := writeJSON(path, shape); err != nil {
-				return err
-			}
+			writeJSON(path, shape)
 			bytes += size(path)
 		}
 	}
-	return b.rateRow(fmt.Sprintf("bisect of 2 × %d states of 1 MiB as JSON", files), "a tenth of the bytes is parsed", bytes, "bisect", dir)
+	b.rateRow(fmt.Sprintf("bisect of 2 × %d states of 1 MiB as JSON", files), "a tenth of the bytes is parsed", bytes, "bisect", dir)
 }
 
 // jsonShape describes a JSON state.
@@ -197,8 +172,8 @@ type jsonShape struct {
 }
 
 // writeJSON writes a state.
-func writeJSON(path string, s jsonShape) error {
-	return writeTo(path, func(w *bufio.Writer) {
+func writeJSON(path string, s jsonShape) {
+	writeTo(path, func(w *bufio.Writer) {
 		random := rand.New(rand.NewSource(int64(s.tick)))
 		fmt.Fprintf(w, "{\"tick\": %d, \"seed\": 12345, \"units\": [\n", s.tick)
 		for row := range s.rows {
@@ -225,21 +200,12 @@ func writeJSON(path string, s jsonShape) error {
 }
 
 // writeTo writes a file, and the folders above it.
-func writeTo(path string, write func(*bufio.Writer)) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
+func writeTo(path string, write func(*bufio.Writer)) {
+	try.Check(os.MkdirAll(filepath.Dir(path), 0o777))
+	f := try.Get(os.Create(path))
 	w := bufio.NewWriterSize(f, 1<<20)
 	write(w)
-	if err := w.Flush(); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
+	try.Check(errors.Join(w.Flush(), f.Close()))
 }
 
 func size(path string) int64 {
@@ -256,7 +222,7 @@ func size(path string) int64 {
 //	json fields  a state of each, 200 rows; so many members of each
 //	json depth   a state of each, 2,000 rows; so many maps within each other in each
 //	json files   so many small states of each
-func writeJSONSession(by string, n int, dir string) error {
+func writeJSONSession(by string, n int, dir string) {
 	shape, files := jsonShape{rows: 7000, fields: 3}, 1
 	switch by {
 	case "json rows":
@@ -274,10 +240,7 @@ func writeJSONSession(by string, n int, dir string) error {
 			if i >= files/2 {
 				shape.changed = peer
 			}
-			if err := writeJSON(filepath.Join(dir, name, fmt.Sprintf("state_%d.json", shape.tick)), shape); err != nil {
-				return err
-			}
+			writeJSON(filepath.Join(dir, name, fmt.Sprintf("state_%d.json", shape.tick)), shape)
 		}
 	}
-	return nil
 }

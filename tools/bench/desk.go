@@ -24,6 +24,7 @@ import (
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/triage"
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // deskOf determines which parts of the desk are measured.
@@ -39,38 +40,33 @@ type deskOf struct {
 }
 
 // desk measures the store of reports.
-func (b *bench) desk(of deskOf) error {
+func (b *bench) desk(of deskOf) {
 	ctx := context.Background()
 	fmt.Println("\n| What | Figure | Goal |")
 	fmt.Println("|---|---|---|")
 	if of.comes() {
-		if err := b.deskComes(of); err != nil {
-			return err
-		}
+		b.deskComes(of)
 	}
 	if of.reports == 0 {
-		return nil
+		return
 	}
-	if err := b.deskMany(ctx, filepath.Join(b.dir, "desk"), of); err != nil || of.postgres == "" {
-		return err
+	b.deskMany(ctx, filepath.Join(b.dir, "desk"), of)
+	if of.postgres != "" {
+		b.deskMany(ctx, of.postgres, of)
 	}
-	return b.deskMany(ctx, of.postgres, of)
 }
 
 // putOne inserts the reports of a bundle with its name as its content.
-func putOne(ctx context.Context, tx *desk.Tx, name string, reports []*document.Report) error {
+func putOne(ctx context.Context, tx *desk.Tx, name string, reports []*document.Report) {
 	sum := sha256.Sum256([]byte(name))
 	hash := hex.EncodeToString(sum[:])
 	bundle, _, err := tx.Receive(ctx, desk.Bundle{Hash: hash, Name: name, Bytes: 1 << 20, Kept: hash, KeptBytes: 1 << 18}, desk.Receipt{Name: name, Source: "bench"})
-	if err != nil {
-		return err
-	}
+	try.Check(err)
 	var readings []desk.Reading
 	for _, r := range reports {
 		readings = append(readings, desk.Reading{Report: r, Complete: 50})
 	}
-	_, err = tx.Put(ctx, bundle.ID, "bench", readings)
-	return err
+	try.Get(tx.Put(ctx, bundle.ID, "bench", readings))
 }
 
 // inTransaction is how many synthetic reports one transaction inserts.
@@ -78,56 +74,38 @@ const inTransaction = 1000
 
 // deskMany measures a store of many synthetic reports: the time to insert them, their size, and the time for lists,
 // searches and the pages of groups.
-func (b *bench) deskMany(ctx context.Context, where string, of deskOf) error {
-	s, err := desk.Open(ctx, where, desk.Options{Create: true})
-	if err != nil {
-		return err
-	}
+func (b *bench) deskMany(ctx context.Context, where string, of deskOf) {
+	s := try.Get(desk.Open(ctx, where, desk.Options{Create: true}))
 	defer s.Close()
 	var has int
-	if err := s.DB().QueryRowContext(ctx, "SELECT COUNT(*) FROM reports").Scan(&has); err != nil {
-		return err
-	}
+	try.Check(s.DB().QueryRowContext(ctx, "SELECT COUNT(*) FROM reports").Scan(&has))
 	if has == 0 {
-		if err := b.deskFill(ctx, s, of); err != nil {
-			return err
-		}
+		b.deskFill(ctx, s, of)
 	} else {
 		of.reports = has // from an earlier run
 	}
 	kind := s.Kind()
-	if _, err := s.DB().ExecContext(ctx, "ANALYZE"); err != nil {
-		return err
-	}
-	if err := b.deskSize(ctx, s, where, of.reports); err != nil {
-		return err
-	}
-	codes, err := codesOf(ctx, s)
-	if err != nil {
-		return err
-	}
+	try.Get(s.DB().ExecContext(ctx, "ANALYZE"))
+	b.deskSize(ctx, s, where, of.reports)
+	codes := codesOf(ctx, s)
 	for _, q := range deskQueries(ctx, s, of, codes) {
 		n := 60
 		if q.what == "desk stats" { // it counts all rows
 			n = 5
 		}
-		took, used, err := times(n, q.ask)
-		if err != nil {
-			return fmt.Errorf("%s: %w", q.what, err)
-		}
+		took, used := times(n, q.ask)
 		of := ""
 		if kind == desk.SQLite { // PostgreSQL uses a separate process
 			of = fmt.Sprintf("; processor time %.1f ms, **%.1f ms**", ms(used[len(used)/2]), ms(used[len(used)*95/100]))
 		}
 		fmt.Printf("| %s: %s, median and 95th percentile | %.1f ms, **%.1f ms**%s | ≤ 100 ms |\n", kind, q.what, ms(took[len(took)/2]), ms(took[len(took)*95/100]), of)
 	}
-	return nil
 }
 
 // deskQuery is a query of a desk page or command.
 type deskQuery struct {
 	what string
-	ask  func(i int) error
+	ask  func()
 }
 
 // deskQueries are all kinds of queries of a store, with different words each time.
@@ -140,32 +118,21 @@ func deskQueries(ctx context.Context, s *desk.Store, of deskOf, codes []string) 
 	one := func(words string) string { list := strings.Fields(words); return list[dice.IntN(len(list))] }
 	groups := func(what string, words func() string) deskQuery { return deskQuery{what, filtered(ctx, s, words)} }
 	reports := func(what string, words func() string) deskQuery {
-		return deskQuery{what, func(int) error {
-			f, err := desk.ParseFilter(words())
-			if err == nil {
-				_, err = s.Reports(ctx, f, desk.Page{})
-			}
-			return err
-		}}
+		return deskQuery{what, func() { try.Get(s.Reports(ctx, try.Get(desk.ParseFilter(words())), desk.Page{})) }}
 	}
 	ordered := func(what string, by desk.Order) deskQuery {
-		return deskQuery{what, func(int) error { _, err := s.Groups(ctx, desk.Filter{}, by, desk.Page{}); return err }}
+		return deskQuery{what, func() { try.Get(s.Groups(ctx, desk.Filter{}, by, desk.Page{})) }}
 	}
 	var deep string // a page in the middle of the list
 	return []deskQuery{
 		ordered("list, by matches", desk.ByReports),
 		ordered("list, last seen first", desk.ByLast),
 		ordered("list, newest first", desk.ByFirst),
-		{"list, a page in the middle", func(int) error {
+		{"list, a page in the middle", func() {
 			for at := 0; deep == "" || at > 0 && at < of.groups/2; at += 500 {
-				list, err := s.Groups(ctx, desk.Filter{}, desk.ByReports, desk.Page{After: deep, Limit: 500})
-				if err != nil {
-					return err
-				}
-				deep = list.Next
+				deep = try.Get(s.Groups(ctx, desk.Filter{}, desk.ByReports, desk.Page{After: deep, Limit: 500})).Next
 			}
-			_, err := s.Groups(ctx, desk.Filter{}, desk.ByReports, desk.Page{After: deep})
-			return err
+			try.Get(s.Groups(ctx, desk.Filter{}, desk.ByReports, desk.Page{After: deep}))
 		}},
 		groups("list of a state", func() string { return "state:" + one("open closed any") }),
 		groups("list of a game", func() string { return "game:refsim" }),
@@ -185,50 +152,37 @@ func deskQueries(ctx context.Context, s *desk.Store, of deskOf, codes []string) 
 		groups("search for a part of many words", in("ystem%d", 10)),
 		groups("search for two words", in("combat system%d", of.groups)),
 		groups("search for a word that nothing has", in("nothing%d", 1000)),
-		{"page of a group", func(int) error { _, err := s.Group(ctx, codes[dice.IntN(len(codes))]); return err }},
-		{"page of the largest group", func(int) error { _, err := s.Group(ctx, codes[0]); return err }},
-		{"page of a report", func(int) error {
-			r, err := s.ReportByName(ctx, fmt.Sprint(1+dice.IntN(of.reports)))
-			if err == nil {
-				_, err = s.Document(ctx, r.ID)
-			}
-			return err
-		}},
+		{"page of a group", func() { try.Get(s.Group(ctx, codes[dice.IntN(len(codes))])) }},
+		{"page of the largest group", func() { try.Get(s.Group(ctx, codes[0])) }},
+		{"page of a report", func() { try.Get(s.Document(ctx, try.Get(s.ReportByName(ctx, fmt.Sprint(1+dice.IntN(of.reports)))).ID)) }},
 		reports("reports, all", func() string { return "" }),
 		reports("reports of a build", in("build:1.%d", builds)),
 		reports("reports of a platform", func() string { return "os:" + one(systems) }),
 		reports("reports of a group", func() string { return "group:" + codes[dice.IntN(len(codes))] }),
 		reports("reports of a peer that is in all matches", func() string { return "peer:" + one("host client") }),
 		reports("reports of a word", in("system%d", of.groups)),
-		{"bundles", func(int) error { _, err := s.Bundles(ctx, desk.State(one("read waiting aside")), 0, 50); return err }},
-		{"desk new --since", func(int) error { _, err := s.NewSince(ctx, fmt.Sprintf("1.%d", builds-2), desk.Filter{}); return err }},
-		{"desk top", func(int) error { _, err := s.Top(ctx, desk.Filter{}, 3); return err }},
-		{"desk stats", func(int) error { _, err := s.Stats(ctx); return err }},
+		{"bundles", func() { try.Get(s.Bundles(ctx, desk.State(one("read waiting aside")), 0, 50)) }},
+		{"desk new --since", func() { try.Get(s.NewSince(ctx, fmt.Sprintf("1.%d", builds-2), desk.Filter{})) }},
+		{"desk top", func() { try.Get(s.Top(ctx, desk.Filter{}, 3)) }},
+		{"desk stats", func() { try.Get(s.Stats(ctx)) }},
 	}
 }
 
 // deskFill inserts synthetic reports, and lets the database copy them.
-func (b *bench) deskFill(ctx context.Context, s *desk.Store, of deskOf) error {
-	base, err := b.realReport(ctx)
-	if err != nil {
-		return err
-	}
+func (b *bench) deskFill(ctx context.Context, s *desk.Store, of deskOf) {
+	base := b.realReport(ctx)
 	kind := s.Kind()
 	seeds := of.reports / max(1, of.copies)
 	start, quarter := now(), time.Duration(0)
 	for at := 0; at < seeds; {
 		to := min(at+inTransaction, seeds)
-		err := s.Write(ctx, func(tx *desk.Tx) error {
+		try.Check(s.Write(ctx, func(tx *desk.Tx) (err error) {
+			defer try.Catch(&err)
 			for i := at; i < to; i++ {
-				if err := putOne(ctx, tx, fmt.Sprintf("report-%d.zip", i), []*document.Report{synthetic(base, i, of.groups)}); err != nil {
-					return err
-				}
+				putOne(ctx, tx, fmt.Sprintf("report-%d.zip", i), []*document.Report{synthetic(base, i, of.groups)})
 			}
 			return nil
-		})
-		if err != nil {
-			return err
-		}
+		}))
 		if at < seeds/4 && to >= seeds/4 {
 			quarter = now() - start
 		}
@@ -240,27 +194,16 @@ func (b *bench) deskFill(ctx context.Context, s *desk.Store, of deskOf) error {
 	fmt.Printf("| %s: %d reports put in, %d a transaction | **%.0f** a second of this process's processor time | |\n", kind, seeds, inTransaction, float64(seeds)/took.Seconds())
 	fmt.Printf("| %s: growth of that, between %d and %d | exponent **%.2f** | ≤ 1.05 |\n", kind, seeds/4, seeds, math.Log2(took.Seconds()/quarter.Seconds())/2)
 	var lists time.Duration
-	if lists, err = listing(ctx, s); err != nil {
-		return err
-	}
-	if err := multiply(ctx, s.DB(), of.copies); err != nil {
-		return err
-	}
-	all, err := listing(ctx, s)
-	if err != nil {
-		return err
-	}
+	lists = listing(ctx, s)
+	multiply(ctx, s.DB(), of.copies)
+	all := listing(ctx, s)
 	fmt.Printf("| %s: growth of the list, between %d and %d reports | exponent **%.2f** | ≤ 1.05 |\n", kind, seeds, of.reports, math.Log(float64(all)/float64(lists))/math.Log(float64(of.reports)/float64(seeds)))
-	return nil
 }
 
 // listing returns the median processor time of the list of groups in this process.
-func listing(ctx context.Context, s *desk.Store) (time.Duration, error) {
-	_, took, err := times(40, func(int) error { _, err := s.Groups(ctx, desk.Filter{}, desk.ByReports, desk.Page{}); return err })
-	if err != nil {
-		return 0, err
-	}
-	return took[len(took)/2], nil
+func listing(ctx context.Context, s *desk.Store) time.Duration {
+	_, took := times(40, func() { try.Get(s.Groups(ctx, desk.Filter{}, desk.ByReports, desk.Page{})) })
+	return took[len(took)/2]
 }
 
 // now returns the processor time of this process, which does not depend on other programs on the machine.
@@ -274,11 +217,9 @@ func now() time.Duration {
 
 // multiply copies each report in a store until the store has it copies times, as bundles with different contents, names
 // and seeds. The counts of variants and groups follow. A copy has the same build, day and machines as its report.
-func multiply(ctx context.Context, db *sql.DB, copies int) error {
+func multiply(ctx context.Context, db *sql.DB, copies int) {
 	var bundles, reports int64
-	if err := db.QueryRowContext(ctx, "SELECT (SELECT MAX(id) FROM bundles), (SELECT MAX(id) FROM reports)").Scan(&bundles, &reports); err != nil {
-		return err
-	}
+	try.Check(db.QueryRowContext(ctx, "SELECT (SELECT MAX(id) FROM bundles), (SELECT MAX(id) FROM reports)").Scan(&bundles, &reports))
 	each := []string{
 		"INSERT INTO bundles (id, hash, name, bytes, kept, kept_bytes, state, why, received_at) SELECT id + $B, SUBSTR(hash, 1, 60) || '$K', SUBSTR(name, 1, LENGTH(name) - 4) || '$K', bytes, kept, kept_bytes, state, why, received_at FROM bundles WHERE id <= $L",
 		"INSERT INTO receipts (bundle_id, name, source, at) SELECT bundle_id + $B, SUBSTR(name, 1, LENGTH(name) - 4) || '$K', source, at FROM receipts WHERE bundle_id <= $L",
@@ -287,19 +228,14 @@ func multiply(ctx context.Context, db *sql.DB, copies int) error {
 		"INSERT INTO report_peers (report_id, name) SELECT report_id + $R, name FROM report_peers WHERE report_id <= $M",
 	}
 	for k := 1; k < copies; k++ {
-		tx, err := db.BeginTx(ctx, nil)
-		if err != nil {
-			return err
-		}
+		tx := try.Get(db.BeginTx(ctx, nil))
 		fill := strings.NewReplacer("$B", fmt.Sprint(int64(k)*bundles), "$L", fmt.Sprint(bundles), "$R", fmt.Sprint(int64(k)*reports), "$M", fmt.Sprint(reports), "$K", fmt.Sprintf("g%03x", k))
 		for _, statement := range each {
 			if _, err := tx.ExecContext(ctx, fill.Replace(statement)); err != nil {
-				return errors.Join(fmt.Errorf("%s: %w", statement, err), tx.Rollback())
+				try.Check(errors.Join(fmt.Errorf("%s: %w", statement, err), tx.Rollback()))
 			}
 		}
-		if err := tx.Commit(); err != nil {
-			return err
-		}
+		try.Check(tx.Commit())
 		fmt.Fprintf(os.Stderr, "\rcopy %d of %d", k, copies-1)
 	}
 	fmt.Fprintln(os.Stderr)
@@ -309,74 +245,52 @@ func multiply(ctx context.Context, db *sql.DB, copies int) error {
 		"UPDATE game_counts SET reports = reports * $1",
 	} {
 		if _, err := db.ExecContext(ctx, statement, copies); err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
+			panic(try.Failed("%s: %w", statement, err))
 		}
 	}
-	return nil
 }
 
-func filtered(ctx context.Context, s *desk.Store, words func() string) func(int) error {
-	return func(int) error {
-		f, err := desk.ParseFilter(words())
-		if err != nil {
-			return err
-		}
-		_, err = s.Groups(ctx, f, desk.ByReports, desk.Page{})
-		return err
-	}
+func filtered(ctx context.Context, s *desk.Store, words func() string) func() {
+	return func() { try.Get(s.Groups(ctx, try.Get(desk.ParseFilter(words())), desk.ByReports, desk.Page{})) }
 }
 
 // codesOf returns the codes of the 500 groups with the most matches.
-func codesOf(ctx context.Context, s *desk.Store) (codes []string, err error) {
-	list, err := s.Groups(ctx, desk.Filter{}, desk.ByReports, desk.Page{Limit: 500})
-	if err != nil {
-		return nil, err
-	}
+func codesOf(ctx context.Context, s *desk.Store) (codes []string) {
+	list := try.Get(s.Groups(ctx, desk.Filter{}, desk.ByReports, desk.Page{Limit: 500}))
 	for i := range list.Groups {
 		codes = append(codes, list.Groups[i].Code)
 	}
-	return codes, nil
+	return codes
 }
 
 // deskSize prints how many bytes a report takes in the database.
-func (b *bench) deskSize(ctx context.Context, s *desk.Store, where string, reports int) error {
+func (b *bench) deskSize(ctx context.Context, s *desk.Store, where string, reports int) {
 	var size int64
 	if s.Kind() == desk.Postgres {
-		if err := s.DB().QueryRowContext(ctx, "SELECT pg_database_size(current_database())").Scan(&size); err != nil {
-			return err
-		}
+		try.Check(s.DB().QueryRowContext(ctx, "SELECT pg_database_size(current_database())").Scan(&size))
 	} else {
-		files, err := filepath.Glob(filepath.Join(where, desk.DatabaseName+"*"))
-		if err != nil {
-			return err
-		}
+		files := try.Get(filepath.Glob(filepath.Join(where, desk.DatabaseName+"*")))
 		for _, f := range files {
-			info, err := os.Stat(f)
-			if err != nil {
-				return err
-			}
+			info := try.Get(os.Stat(f))
 			size += info.Size()
 		}
 	}
 	fmt.Printf("| %s: bytes a report, document included, bundle not | **%d** | ≤ 2048 |\n", s.Kind(), size/int64(reports))
-	return nil
 }
 
 // times calls f n times. It returns how long the calls took and the processor time of this process, both sorted
 // ascending. A first call is not counted.
-func times(n int, f func(int) error) (took, used []time.Duration, err error) {
+func times(n int, f func()) (took, used []time.Duration) {
 	for i := range n + 1 {
 		start, cpu := time.Now(), now()
-		if err := f(i); err != nil {
-			return nil, nil, err
-		}
+		f()
 		if i > 0 {
 			took, used = append(took, time.Since(start)), append(used, now()-cpu)
 		}
 	}
 	slices.Sort(took)
 	slices.Sort(used)
-	return took, used, nil
+	return took, used
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
@@ -385,23 +299,15 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 const builds, days = 60, 365
 
 // realReport triages a session of the reference game.
-func (b *bench) realReport(ctx context.Context) ([]byte, error) {
+func (b *bench) realReport(ctx context.Context) []byte {
 	dir := filepath.Join(b.dir, "base")
 	defer os.RemoveAll(dir)
-	f, err := session.ParseFault("map-order/Combat@30:client")
-	if err != nil {
-		return nil, err
-	}
+	f := try.Get(session.ParseFault("map-order/Combat@30:client"))
 	o := session.Options{Config: refsim.Config{Seed: 7, Entities: 150}, Ticks: 120, SnapshotEvery: 60, Faults: []session.Fault{f}}
-	if _, err := session.RecordTo(dir, o, session.TraceSystem); err != nil {
-		return nil, err
-	}
+	try.Get(session.RecordTo(dir, o, session.TraceSystem))
 	var r triage.Reader
-	reports, err := r.Read(ctx, dir, "base")
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(reports[0])
+	reports := try.Get(r.Read(ctx, dir, "base"))
+	return try.Get(json.Marshal(reports[0]))
 }
 
 // synthetic returns the ith report: the real one with a different seed, tick, entities and values, build, day, platform

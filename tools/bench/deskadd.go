@@ -17,6 +17,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // comes reports whether a measurement of incoming data is selected.
@@ -50,32 +52,23 @@ func (of *deskOf) only(part string) error {
 }
 
 // deskComes measures incoming data, with the commands that receive it.
-func (b *bench) deskComes(of deskOf) error {
+func (b *bench) deskComes(of deskOf) {
 	if of.bundles+of.isolated+of.queued > 0 {
-		w, err := newBundler(filepath.Join(b.dir, "record"))
-		if err != nil {
-			return err
-		}
+		w := newBundler(filepath.Join(b.dir, "record"))
 		if of.bundles > 0 {
-			if err := b.deskAdd(w, of.bundles, 4, "in one process", "60"); err != nil {
-				return err
-			}
+			b.deskAdd(w, of.bundles, 4, "in one process", "60")
 		}
 		if of.isolated > 0 {
-			if err := b.deskAdd(w, of.isolated, 1, "--isolate", "25", "--isolate"); err != nil {
-				return err
-			}
+			b.deskAdd(w, of.isolated, 1, "--isolate", "25", "--isolate")
 		}
 		if of.queued > 0 && of.postgres != "" {
-			if err := b.deskWorkers(w, of.postgres, of.queued); err != nil {
-				return err
-			}
+			b.deskWorkers(w, of.postgres, of.queued)
 		}
 	}
 	if of.uploads > 0 {
-		return b.deskUploads(of.uploads)
+		b.deskUploads(of.uploads)
+		return
 	}
-	return nil
 }
 
 // spent is the resource usage of a process.
@@ -106,26 +99,19 @@ func spentBy(cmd *exec.Cmd, start time.Time) spent {
 
 // deskAdd measures desk add of n bundles, with the default of replaced names and stored copies. They are added in this
 // many calls with equal numbers of bundles, so that growth is visible and not all are on the disk at once.
-func (b *bench) deskAdd(w *bundler, n, parts int, what, goal string, flags ...string) error {
+func (b *bench) deskAdd(w *bundler, n, parts int, what, goal string, flags ...string) {
 	store, dir := filepath.Join(b.dir, "store"), filepath.Join(b.dir, "bundles")
 	defer os.RemoveAll(store)
 	defer os.RemoveAll(dir)
 	var all, first spent
 	for part := range parts {
-		if err := w.write(dir, part*n/parts, (part+1)*n/parts); err != nil {
-			return err
-		}
-		s, err := b.run(append([]string{"desk", "add", dir, "--each", "--store", store}, flags...)...)
-		if err != nil {
-			return err
-		}
+		w.write(dir, part*n/parts, (part+1)*n/parts)
+		s := try.Get(b.run(append([]string{"desk", "add", dir, "--each", "--store", store}, flags...)...))
 		if part == 0 {
 			first = s
 		}
 		all = spent{all.clock + s.clock, all.cpu + s.cpu, max(all.rss, s.rss)}
-		if err := os.RemoveAll(dir); err != nil {
-			return err
-		}
+		try.Check(os.RemoveAll(dir))
 	}
 	fmt.Printf("| desk add of %d bundles, %s: stored, triaged, without names, grouped | **%.0f/s** by the clock, **%.1f ms** of processor time each | ≥ %s/s |\n",
 		n, what, float64(n)/all.clock.Seconds(), ms(all.cpu)/float64(n), goal)
@@ -133,12 +119,11 @@ func (b *bench) deskAdd(w *bundler, n, parts int, what, goal string, flags ...st
 	if parts > 1 {
 		fmt.Printf("| growth of its processor time, from %d to %d | exponent **%.2f** | ≤ 1.05 |\n", n/parts, n, math.Log(all.cpu.Seconds()/first.cpu.Seconds())/math.Log(float64(parts)))
 	}
-	return nil
 }
 
 // deskWorkers measures how long one worker with one job takes for n bundles on PostgreSQL, and how long two workers
 // take for as many other bundles of the same kinds.
-func (b *bench) deskWorkers(w *bundler, postgres string, n int) error {
+func (b *bench) deskWorkers(w *bundler, postgres string, n int) {
 	dir, blobs, key := filepath.Join(b.dir, "bundles"), filepath.Join(b.dir, "blobs"), filepath.Join(b.dir, "key")
 	defer os.RemoveAll(blobs)
 	n -= n % len(w.cases) // so that both have the same work
@@ -146,13 +131,9 @@ func (b *bench) deskWorkers(w *bundler, postgres string, n int) error {
 	where := []string{"--store", postgres, "--blobs", blobs, "--key", key}
 	var clock, cpu [2]time.Duration
 	for i := range clock {
-		if err := w.write(dir, i*n, (i+1)*n); err != nil {
-			return err
-		}
+		w.write(dir, i*n, (i+1)*n)
 		_, err := b.run(append([]string{"desk", "add", dir, "--each", "--queue"}, where...)...)
-		if err := errors.Join(err, os.RemoveAll(dir)); err != nil {
-			return err
-		}
+		try.Check(errors.Join(err, os.RemoveAll(dir)))
 		var wait sync.WaitGroup
 		var used [2]spent
 		var errs [2]error
@@ -163,14 +144,11 @@ func (b *bench) deskWorkers(w *bundler, postgres string, n int) error {
 			})
 		}
 		wait.Wait()
-		if err := errors.Join(errs[:]...); err != nil {
-			return err
-		}
+		try.Check(errors.Join(errs[:]...))
 		clock[i], cpu[i] = time.Since(start), used[0].cpu+used[1].cpu
 	}
 	fmt.Printf("| PostgreSQL: two workers against one, %d bundles each, one job a worker | **%.2f** times as fast by the clock; processor time of the workers a bundle %.1f ms and %.1f ms | ≥ 1.8 |\n",
 		n, clock[0].Seconds()/clock[1].Seconds(), ms(cpu[0])/float64(n), ms(cpu[1])/float64(n))
-	return nil
 }
 
 // atOnce is the number of concurrent uploads, uploadBytes the size of each.
@@ -180,34 +158,24 @@ const (
 )
 
 // deskUploads measures n uploads of random bytes to desk serve, acknowledged when they are on stable storage.
-func (b *bench) deskUploads(n int) error {
+func (b *bench) deskUploads(n int) {
 	store := filepath.Join(b.dir, "store")
 	defer os.RemoveAll(store)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
+	free := try.Get(net.Listen("tcp", "127.0.0.1:0"))
 	address := free.Addr().String()
-	if err := free.Close(); err != nil {
-		return err
-	}
+	try.Check(free.Close())
 	serve := exec.Command(b.tool, "desk", "serve", "--listen", address, "--store", store, "--rate-address", "1e9")
 	serve.Stdout, serve.Stderr = drain{}, drain{}
 	begun := time.Now()
-	if err := serve.Start(); err != nil {
-		return err
-	}
+	try.Check(serve.Start())
 	took, err := upload("http://"+address, n)
 	_ = serve.Process.Signal(syscall.SIGTERM)
 	_ = serve.Wait() // it ends with the number of the signal
-	if err != nil {
-		return err
-	}
+	try.Check(err)
 	s := spentBy(serve, begun)
 	fmt.Printf("| desk serve: %d uploads of 1 MB, %d at a time, by one machine | **%.0f MB/s** by the clock, %.1f ms of its processor time each | ≥ 40 MB/s |\n",
 		n, atOnce, float64(n)*uploadBytes/1e6/took.Seconds(), ms(s.cpu)/float64(n))
 	fmt.Printf("| its peak memory | **%d MiB** | ≤ 200 MiB |\n", s.rss>>20)
-	return nil
 }
 
 // upload uploads when a server answers, and returns how long that took.

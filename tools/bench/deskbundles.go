@@ -12,6 +12,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // corpus are small cases of real games.
@@ -28,84 +29,53 @@ const sessions = 96
 type bundler struct{ cases [][]byte }
 
 // newBundler records the sessions in a folder, and removes the folder.
-func newBundler(scratch string) (*bundler, error) {
+func newBundler(scratch string) *bundler {
 	defer os.RemoveAll(scratch)
 	w := &bundler{}
 	for i := range sessions {
 		kinds := refsim.Faults()
 		k := kinds[i%len(kinds)]
-		f, err := session.ParseFault(fmt.Sprintf("%s/%s@%d:client", k.Name, k.Places[0], 20+i))
-		if err != nil {
-			return nil, err
-		}
+		f := try.Get(session.ParseFault(fmt.Sprintf("%s/%s@%d:client", k.Name, k.Places[0], 20+i)))
 		to := filepath.Join(scratch, fmt.Sprint(i))
 		o := session.Options{Config: refsim.Config{Seed: uint64(i + 1), Entities: 150}, Ticks: 120, SnapshotEvery: 60, Faults: []session.Fault{f}}
-		if _, err := session.RecordTo(to, o, session.TraceSystem); err != nil {
-			return nil, err
-		}
-		if err := os.Remove(filepath.Join(to, session.TruthName)); err != nil {
-			return nil, err
-		}
+		try.Get(session.RecordTo(to, o, session.TraceSystem))
+		try.Check(os.Remove(filepath.Join(to, session.TruthName)))
 		for _, dir := range []string{to, filepath.Join("testdata", corpus[i%len(corpus)])} {
-			packed, err := zipped(os.DirFS(dir))
-			if err != nil {
-				return nil, err
-			}
-			w.cases = append(w.cases, packed)
+			w.cases = append(w.cases, zipped(os.DirFS(dir)))
 		}
 	}
-	return w, nil
+	return w
 }
 
 // zipped returns the zip archive of a folder.
-func zipped(dir fs.FS) ([]byte, error) {
+func zipped(dir fs.FS) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	if err := z.AddFS(dir); err != nil {
-		return nil, err
-	}
-	err := z.Close()
-	return b.Bytes(), err
+	try.Check(z.AddFS(dir))
+	try.Check(z.Close())
+	return b.Bytes()
 }
 
 // bundle returns the ith bundle.
-func (w *bundler) bundle(i int) ([]byte, error) {
+func (w *bundler) bundle(i int) []byte {
 	c := w.cases[i%len(w.cases)]
-	in, err := zip.NewReader(bytes.NewReader(c), int64(len(c)))
-	if err != nil {
-		return nil, err
-	}
+	in := try.Get(zip.NewReader(bytes.NewReader(c), int64(len(c))))
 	var b bytes.Buffer
 	out := zip.NewWriter(&b)
 	for _, f := range in.File {
-		if err := out.Copy(f); err != nil { // without recompression
-			return nil, err
-		}
+		try.Check(out.Copy(f)) // without recompression
 	}
-	note, err := out.Create("note.txt")
-	if err != nil {
-		return nil, err
-	}
-	if _, err := fmt.Fprintf(note, "report %d\n", i); err != nil {
-		return nil, err
-	}
-	err = out.Close()
-	return b.Bytes(), err
+	note := try.Get(out.Create("note.txt"))
+	try.Get(fmt.Fprintf(note, "report %d\n", i))
+	try.Check(out.Close())
+	return b.Bytes()
 }
 
 // write writes the bundles with numbers from from up to to into a folder.
-func (w *bundler) write(dir string, from, to int) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
+func (w *bundler) write(dir string, from, to int) {
+	try.Check(os.MkdirAll(dir, 0o777))
 	for i := from; i < to; i++ {
-		b, err := w.bundle(i)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("report-%05d.zip", i)), b, 0o666); err != nil {
-			return err
-		}
+		b := w.bundle(i)
+		try.Check(os.WriteFile(filepath.Join(dir, fmt.Sprintf("report-%05d.zip", i)), b, 0o666))
 	}
-	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // A curve is the growth of a command's cost with one quantity of a session.
@@ -30,7 +31,7 @@ type curve struct {
 
 // growth measures curves: CPU time and peak memory for sessions of growing size, and the exponent between the last two
 // sizes, 1 for linear growth.
-func (b *bench) growth() error {
+func (b *bench) growth() {
 	fmt.Println("\n| Command | By | Size | CPU | Peak memory | Exponent | Goal |")
 	fmt.Println("|---|---|---|---|---|---|---|")
 	ticks := []int{54_000, 216_000, 864_000}
@@ -50,21 +51,19 @@ func (b *bench) growth() error {
 		{"bisect", "files", files, ""}, {"triage", "files", files, ""},
 		{"diff --format json", "values", values, ""}, {"diff --all", "values", values, ""},
 	} {
-		if err := b.curve(c); err != nil {
-			return err
-		}
+		b.curve(c)
 	}
-	return b.anygameCurves()
+	b.anygameCurves()
 }
 
 // anygameGrowth measures only the curves for files of any game.
-func (b *bench) anygameGrowth() error {
+func (b *bench) anygameGrowth() {
 	fmt.Println("\n| Command | By | Size | CPU | Peak memory | Exponent | Goal |")
 	fmt.Println("|---|---|---|---|---|---|---|")
-	return b.anygameCurves()
+	b.anygameCurves()
 }
 
-func (b *bench) anygameCurves() error {
+func (b *bench) anygameCurves() {
 	rows, fields, depth, files := []int{100_000, 200_000, 400_000}, []int{1000, 2000, 4000}, []int{60, 120, 240}, []int{1000, 2000, 4000}
 	if b.quick {
 		rows, fields, depth, files = []int{20_000, 40_000}, []int{250, 500}, []int{30, 60}, []int{250, 500}
@@ -73,21 +72,16 @@ func (b *bench) anygameCurves() error {
 		{"triage", "json rows", rows, ""}, {"triage", "json fields", fields, ""},
 		{"triage", "json depth", depth, ""}, {"triage", "json files", files, ""},
 	} {
-		if err := b.curve(c); err != nil {
-			return err
-		}
+		b.curve(c)
 	}
-	return nil
 }
 
-func (b *bench) curve(c curve) error {
+func (b *bench) curve(c curve) {
 	var last float64
 	for i, n := range c.sizes {
 		dir := filepath.Join(b.dir, fmt.Sprintf("%s-%d", strings.ReplaceAll(c.by, " ", "-"), n))
 		if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-			if err := writeSession(c.by, n, dir); err != nil {
-				return err
-			}
+			writeSession(c.by, n, dir)
 		}
 		release()
 		var cpu float64 // minimum of several runs, because disturbances only add to it
@@ -99,10 +93,7 @@ func (b *bench) curve(c curve) error {
 			} else {
 				args = append(args, dir)
 			}
-			once, most, err := cpuOf(b.tool, args...)
-			if err != nil {
-				return err
-			}
+			once, most := cpuOf(b.tool, args...)
 			if k == 0 || once < cpu {
 				cpu = once
 			}
@@ -121,7 +112,6 @@ func (b *bench) curve(c curve) error {
 		fmt.Printf("| %s | %s | %d | %s | %d MiB | %s | %s |\n", c.command, c.by, n, seconds(cpu), rss>>20, exponent, goal)
 		last = cpu
 	}
-	return nil
 }
 
 // writeSession writes a session that grows in one quantity:
@@ -136,15 +126,18 @@ func (b *bench) curve(c curve) error {
 //
 // Each log has the sync hash of every tick and the state hash of every 30th tick. The last peer has a different state
 // in the second half.
-func writeSession(by string, n int, dir string) error {
+func writeSession(by string, n int, dir string) {
 	if strings.HasPrefix(by, "json ") {
-		return writeJSONSession(by, n, dir)
+		writeJSONSession(by, n, dir)
+		return
 	}
 	switch by {
 	case "snapshots", "files":
-		return writeStates(by == "snapshots", n, 16, dir)
+		writeStates(by == "snapshots", n, 16, dir)
+		return
 	case "values":
-		return writeStates(true, 1, n, dir)
+		writeStates(true, 1, n, dir)
+		return
 	}
 	peers, ticks, orders := 2, 0, 0 // in all ticks together
 	switch by {
@@ -155,7 +148,7 @@ func writeSession(by string, n int, dir string) error {
 	case "peers":
 		peers, ticks, orders = n, 3_600, 4*3_600
 	default:
-		return fmt.Errorf("%q: no such session", by)
+		panic(try.Failed("%q: no such session", by))
 	}
 	header := orderlog.Header{Seed: 7, Build: "bench", TickRate: orderlog.Rate{Num: 15, Den: 1}, Kinds: []orderlog.OrderKind{{Name: "move"}, {Name: "attack"}}}
 	for i := range peers {
@@ -163,22 +156,17 @@ func writeSession(by string, n int, dir string) error {
 	}
 	for i, name := range header.Peers {
 		header.Peer = name
-		if err := writeOne(filepath.Join(dir, name), header, uint32(i), ticks, orders); err != nil {
-			return err
-		}
+		writeOne(filepath.Join(dir, name), header, uint32(i), ticks, orders)
 	}
-	return nil
 }
 
 // writeStates writes count snapshots for each of two peers, with a table of rows rows. All values differ in the second
 // half of the snapshots, or in the only one.
-func writeStates(named bool, count, rows int, dir string) error {
+func writeStates(named bool, count, rows int, dir string) {
 	for peer := range 2 {
 		name := fmt.Sprintf("peer%02d", peer)
 		folder := filepath.Join(dir, name)
-		if err := os.MkdirAll(folder, 0o777); err != nil {
-			return err
-		}
+		try.Check(os.MkdirAll(folder, 0o777))
 		for i := range count {
 			hp := snapshot.NewColumn("Health", "hp", snapshot.I32, 0)
 			var keys []uint64
@@ -198,28 +186,16 @@ func writeStates(named bool, count, rows int, dir string) error {
 			if named {
 				file = snapshot.Name(w.Seed, w.Point.Tick)
 			}
-			if err := snapshot.WriteFile(filepath.Join(folder, file), w, snapshot.WriteOptions{}); err != nil {
-				return err
-			}
+			try.Check(snapshot.WriteFile(filepath.Join(folder, file), w, snapshot.WriteOptions{}))
 		}
 	}
-	return nil
 }
 
-func writeOne(dir string, h orderlog.Header, own uint32, ticks, orders int) (err error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	f, err := os.Create(filepath.Join(dir, bisect.LogName))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+func writeOne(dir string, h orderlog.Header, own uint32, ticks, orders int) {
+	try.Check(os.MkdirAll(dir, 0o777))
+	f := try.Get(os.Create(filepath.Join(dir, bisect.LogName)))
 	out := bufio.NewWriterSize(f, 1<<20)
-	w, err := orderlog.NewWriter(out, h, orderlog.WriterOptions{})
-	if err != nil {
-		return err
-	}
+	w := try.Get(orderlog.NewWriter(out, h, orderlog.WriterOptions{}))
 	var t orderlog.Tick
 	payload := make([]byte, 8*(orders/ticks+1))
 	sequence := uint32(0)
@@ -242,28 +218,26 @@ func writeOne(dir string, h orderlog.Header, own uint32, ticks, orders int) (err
 		if tick%30 == 0 {
 			t.Hashes = append(t.Hashes, orderlog.Observed{Point: t.Number, Peer: own, Kind: orderlog.StateHash, Bytes: root[:]})
 		}
-		if err := w.WriteTick(&t); err != nil {
-			return err
-		}
+		try.Check(w.WriteTick(&t))
 	}
-	return errors.Join(w.Close(), out.Flush())
+	try.Check(errors.Join(w.Close(), out.Flush(), f.Close()))
 }
 
 // cpuOf runs a program to its end and returns its processor time in seconds, and its peak memory in bytes.
-func cpuOf(name string, args ...string) (cpu float64, rss int64, err error) {
+func cpuOf(name string, args ...string) (cpu float64, rss int64) {
 	cmd := exec.Command(name, args...)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = drain{}, &said
-	err = cmd.Run()
+	err := cmd.Run()
 	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 1 {
 		err = nil
 	}
 	if err != nil {
-		return 0, 0, fmt.Errorf("%s: %w: %s", name, err, &said)
+		panic(try.Failed("%s: %w: %s", name, err, &said))
 	}
 	state := cmd.ProcessState
 	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
 		rss = usage.Maxrss * 1024
 	}
-	return (state.UserTime() + state.SystemTime()).Seconds(), rss, nil
+	return (state.UserTime() + state.SystemTime()).Seconds(), rss
 }

@@ -3,7 +3,7 @@
 // Command bench compares desynctool with other tools and prints ratios. Each pair of measurements alternates, so that a
 // busy machine slows both. It needs cmp, openssl, jq and diff. Run it as
 //
-//	go run ./tools/bench [-quick] [-triage | -anygame | -growth | -desk [-part PART]] [DIR]
+//	go run ./tools/bench [-quick] [-triage | -anygame | -growth | -traces | -desk [-part PART]] [DIR]
 //
 // DIR contains up to 6 GiB of files during the run; the default is a temporary folder.
 package main
@@ -15,6 +15,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 func main() {
@@ -23,6 +25,11 @@ func main() {
 	ordinary := flag.Bool("anygame", false, "measure only the readers of any game's files")
 	growth := flag.Bool("growth", false, "measure only how commands grow")
 	many := flag.Bool("desk", false, "measure only the desk")
+	lines := flag.Bool("traces", false, "measure only tracediff, with cmp and GNU diff")
+	var traces tracesOf
+	flag.IntVar(&traces.mib, "mib", 1024, "with -traces: size of each trace in MiB")
+	flag.IntVar(&traces.rounds, "rounds", 5, "with -traces: measurements of each row")
+	flag.StringVar(&traces.tool, "tool", "", "with -traces: command and arguments that compare two traces named after it, with --first up to the first difference; without it the built tracediff")
 	var of deskOf
 	part := flag.String("part", "all", "with -desk: measure only add, isolate, uploads, workers or queries")
 	flag.IntVar(&of.bundles, "bundles", 10_000, "with -desk: bundles to add")
@@ -42,13 +49,16 @@ func main() {
 		}
 		return
 	}
+	if !*lines {
+		traces = tracesOf{}
+	}
 	if !*many {
 		of = deskOf{}
 	} else if err := of.only(*part); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
-	if err := run(flag.Arg(0), *quick, *only, *ordinary, *growth, of); err != nil {
+	if err := run(flag.Arg(0), *quick, *only, *ordinary, *growth, traces, of); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -65,11 +75,10 @@ type bench struct {
 	hello  string // a program that prints a line
 }
 
-func run(dir string, quick, only, ordinary, growth bool, of deskOf) (err error) {
+func run(dir string, quick, only, ordinary, growth bool, traces tracesOf, of deskOf) (err error) {
+	defer try.Catch(&err)
 	if dir == "" {
-		if dir, err = os.MkdirTemp("", "desynctool-bench-*"); err != nil {
-			return err
-		}
+		dir = try.Get(os.MkdirTemp("", "desynctool-bench-*"))
 		defer os.RemoveAll(dir)
 	}
 	b := &bench{dir: dir, mib: 1024, pairs: 10_000, rounds: 7, quick: quick}
@@ -78,48 +87,45 @@ func run(dir string, quick, only, ordinary, growth bool, of deskOf) (err error) 
 	}
 	desk := of != (deskOf{})
 	if !desk || of.comes() {
-		if err := b.build(); err != nil {
-			return err
-		}
+		b.build()
 	}
 	load, _ := os.ReadFile("/proc/loadavg") // there is none on other systems
 	fmt.Printf("%s %s/%s, %d CPUs, load %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), bytes.TrimSpace(load))
-	if growth {
-		return b.growth()
-	}
-	if desk {
-		return b.desk(of)
+	switch {
+	case growth:
+		b.growth()
+		return nil
+	case traces != (tracesOf{}):
+		b.traces(traces)
+		return nil
+	case desk:
+		b.desk(of)
+		return nil
 	}
 	fmt.Println("\n| What | Ours | Peer | Ratio (min–max) | Goal |")
 	fmt.Println("|---|---|---|---|---|")
-	measures := []func() error{b.start, b.bytesRead, b.bisect, b.hashing, b.sim, b.modes, b.cases, b.columnDiff, b.cells, b.triage, b.anygame}
+	measures := []func(){b.start, b.bytesRead, b.bisect, b.hashing, b.sim, b.modes, b.cases, b.columnDiff, b.cells, b.triage, b.anygame}
 	switch {
 	case only:
-		measures = []func() error{b.triage}
+		measures = []func(){b.triage}
 	case ordinary:
-		measures = []func() error{b.anygame, b.anygameGrowth}
+		measures = []func(){b.anygame, b.anygameGrowth}
 	}
 	for _, measure := range measures {
 		release()
-		if err := measure(); err != nil {
-			return err
-		}
+		measure()
 	}
-	if only || ordinary {
-		return nil
+	if !only && !ordinary {
+		b.growth()
 	}
-	return b.growth()
+	return nil
 }
 
 // build builds the programs that are measured as processes.
-func (b *bench) build() error {
+func (b *bench) build() {
 	b.tool, b.hello = filepath.Join(b.dir, "desynctool"), filepath.Join(b.dir, "hello")
-	if err := command("go", "build", "-o", b.dir+string(filepath.Separator), "./cmd/desynctool", "./cmd/desynctool-desk"); err != nil {
-		return err
-	}
+	process("go", "build", "-o", b.dir+string(filepath.Separator), "./cmd/desynctool", "./cmd/desynctool-desk")
 	source := filepath.Join(b.dir, "hello.go")
-	if err := os.WriteFile(source, []byte("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\") }\n"), 0o666); err != nil {
-		return err
-	}
-	return command("go", "build", "-o", b.hello, source)
+	try.Check(os.WriteFile(source, []byte("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\") }\n"), 0o666))
+	process("go", "build", "-o", b.hello, source)
 }

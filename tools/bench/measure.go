@@ -13,20 +13,19 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // start measures the start of the process.
-func (b *bench) start() error {
-	return b.cpuRow("start-up, against hello world", "≤ 3", 20*b.rounds, []string{b.tool, "version"}, []string{b.hello})
+func (b *bench) start() {
+	b.cpuRow("start-up, against hello world", "≤ 3", 20*b.rounds, []string{b.tool, "version"}, []string{b.hello})
 }
 
 // bisect measures a search over a long session.
-func (b *bench) bisect() error {
+func (b *bench) bisect() {
 	dirs := [2]string{filepath.Join(b.dir, "pairs", "host"), filepath.Join(b.dir, "pairs", "client")}
 	for peer, dir := range dirs {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return err
-		}
+		try.Check(os.MkdirAll(dir, 0o777))
 		for i := range b.pairs {
 			c := snapshot.NewColumn("Health", "hp", snapshot.I32, 0)
 			value := int64(100)
@@ -37,17 +36,12 @@ func (b *bench) bisect() error {
 			}
 			c.AppendInt(value)
 			w.Tables = []snapshot.Table{{Label: "Infantry", Keys: snapshot.Keys{A: []uint64{1}}, Columns: []snapshot.Column{c}}}
-			raw, err := snapshot.Encode(w, snapshot.WriteOptions{Plain: true})
-			if err != nil {
-				return err
-			}
-			if err := os.WriteFile(filepath.Join(dir, snapshot.Name(7, w.Point.Tick)), raw, 0o666); err != nil {
-				return err
-			}
+			raw := try.Get(snapshot.Encode(w, snapshot.WriteOptions{Plain: true}))
+			try.Check(os.WriteFile(filepath.Join(dir, snapshot.Name(7, w.Point.Tick)), raw, 0o666))
 		}
 	}
 	defer os.RemoveAll(filepath.Join(b.dir, "pairs"))
-	return b.cpuRow(fmt.Sprintf("bisect over %d pairs, against ls -U of both folders", b.pairs), "≤ 2", 2*b.rounds,
+	b.cpuRow(fmt.Sprintf("bisect over %d pairs, against ls -U of both folders", b.pairs), "≤ 2", 2*b.rounds,
 		[]string{b.tool, "bisect", dirs[0], dirs[1]}, []string{"ls", "-U", dirs[0], dirs[1]})
 }
 
@@ -84,79 +78,53 @@ func bigWorld(mib, every int) *snapshot.World {
 }
 
 // hashing compares the state hash of a World in memory with openssl's SHA-256 of a file of the same size.
-func (b *bench) hashing() error {
+func (b *bench) hashing() {
 	w := bigWorld(b.mib/4, 0)
 	path := filepath.Join(b.dir, "canonical")
 	defer os.Remove(path)
-	raw, err := snapshot.Encode(w, snapshot.WriteOptions{Plain: true})
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(path, raw, 0o666); err != nil {
-		return err
-	}
+	raw := try.Get(snapshot.Encode(w, snapshot.WriteOptions{Plain: true}))
+	try.Check(os.WriteFile(path, raw, 0o666))
 	what := fmt.Sprintf("state hash of %d MiB, against openssl dgst -sha256", b.mib/4)
-	return b.compare(what, "≤ 0.92", b.rounds,
-		func() error {
-			s, err := snapshot.Hold(w)
-			if err == nil {
-				_ = s.Info() // computes the digests
-			}
-			return err
-		},
-		func() error { return command("openssl", "dgst", "-sha256", path) })
+	b.compare(what, "≤ 0.92", b.rounds,
+		func() { _ = try.Get(snapshot.Hold(w)).Info() }, // computes the digests
+		func() { process("openssl", "dgst", "-sha256", path) })
 }
 
 // sim compares the reference sim with and without hashing in every tick.
-func (b *bench) sim() error {
-	play := func(hash bool) func() error {
-		return func() error {
-			sim, err := refsim.New(refsim.Config{Seed: 7, Entities: 5000})
-			if err != nil {
-				return err
-			}
+func (b *bench) sim() {
+	play := func(hash bool) func() {
+		return func() {
+			sim := try.Get(refsim.New(refsim.Config{Seed: 7, Entities: 5000}))
 			script := refsim.NewScript(7)
 			for range 300 * b.rounds {
-				if err := sim.Step(script.Orders(sim)); err != nil {
-					return err
-				}
+				try.Check(sim.Step(script.Orders(sim)))
 				if hash {
 					sim.SyncHash()
 				}
 			}
-			return nil
 		}
 	}
-	return b.compare(fmt.Sprintf("reference sim unhashed, against hashed each tick (%d ticks, 5000 entities): ticks/s hashed over unhashed", 300*b.rounds), "≥ 0.65", b.rounds, play(false), play(true))
+	b.compare(fmt.Sprintf("reference sim unhashed, against hashed each tick (%d ticks, 5000 entities): ticks/s hashed over unhashed", 300*b.rounds), "≥ 0.65", b.rounds, play(false), play(true))
 }
 
 // modes prints how many ticks some ways to replay play in a second of processor time.
-func (b *bench) modes() error {
+func (b *bench) modes() {
 	const ticks = 600
 	dir := filepath.Join(b.dir, "replayed")
-	if err := command(b.tool, "record", "-o", dir, "--ticks", fmt.Sprint(ticks), "--entities", "5000"); err != nil {
-		return err
-	}
+	process(b.tool, "record", "-o", dir, "--ticks", fmt.Sprint(ticks), "--entities", "5000")
 	defer os.RemoveAll(dir)
 	for _, mode := range [][]string{nil, {"--serialize"}, {"--rollback", "4"}, {"--check-caches"}} {
 		args := append([]string{"replay", filepath.Join(dir, "client")}, mode...)
-		least, most, err := leastOf(b.rounds, b.tool, args...)
-		if err != nil {
-			return err
-		}
+		least, most := leastOf(b.rounds, b.tool, args...)
 		fmt.Printf("| %s; %d MiB | %s | | **%.0f** ticks/s | ≥ 500 |\n", strings.Join(append([]string{"replay"}, mode...), " "), most>>20, seconds(least), ticks/least)
 	}
-	return nil
 }
 
 // cases prints the mean processor time of triage of the real games in testdata.
-func (b *bench) cases() error {
+func (b *bench) cases() {
 	var folders []string
 	for _, game := range []string{"0ad", "openttd", "spring", "warzone2100", "widelands"} {
-		found, err := filepath.Glob(filepath.Join("testdata", game, "*"))
-		if err != nil {
-			return err
-		}
+		found := try.Get(filepath.Glob(filepath.Join("testdata", game, "*")))
 		for _, path := range found {
 			if stat, err := os.Stat(path); err == nil && stat.IsDir() {
 				folders = append(folders, path)
@@ -165,27 +133,21 @@ func (b *bench) cases() error {
 	}
 	sum, slowest, where := 0.0, 0.0, ""
 	for _, folder := range folders {
-		least, _, err := leastOf(b.rounds, b.tool, "triage", folder)
-		if err != nil {
-			return err
-		}
+		least, _ := leastOf(b.rounds, b.tool, "triage", folder)
 		if sum += least; least > slowest {
 			slowest, where = least, folder
 		}
 	}
 	fmt.Printf("| triage of %d real cases, mean; at most %s (%s) | %s | | | ≤ 50 ms |\n", len(folders), seconds(slowest), where, seconds(sum/float64(len(folders))))
-	return nil
 }
 
 // columnDiff compares the diff of two .snap files with cmp -l of the same files.
-func (b *bench) columnDiff() error {
+func (b *bench) columnDiff() {
 	for _, every := range []int{128, 2} {
 		var paths [2]string
 		for i := range paths {
 			paths[i] = filepath.Join(b.dir, fmt.Sprintf("columns%d.snap", i))
-			if err := snapshot.WriteFile(paths[i], oneColumn(b.mib/8, every*i), snapshot.WriteOptions{Plain: true}); err != nil {
-				return err
-			}
+			try.Check(snapshot.WriteFile(paths[i], oneColumn(b.mib/8, every*i), snapshot.WriteOptions{Plain: true}))
 			defer os.Remove(paths[i])
 		}
 		goal := "≤ 0.5"
@@ -193,26 +155,17 @@ func (b *bench) columnDiff() error {
 			goal = "≤ 0.10"
 		}
 		rounds := max(3, b.rounds/2)
-		err := b.compare(fmt.Sprintf("diff of two columns of %d MiB, 1 value in %d differs, against cmp -l", b.mib/8, every), goal, rounds,
-			func() error {
+		b.compare(fmt.Sprintf("diff of two columns of %d MiB, 1 value in %d differs, against cmp -l", b.mib/8, every), goal, rounds,
+			func() {
 				var s [2]*snapshot.File
 				for i, path := range paths {
-					f, err := snapshot.OpenFile(path)
-					if err != nil {
-						return err
-					}
-					defer f.Close()
-					s[i] = f
+					s[i] = try.Get(snapshot.OpenFile(path))
+					defer s[i].Close()
 				}
-				_, err := snapshot.Compare(s[0], s[1], snapshot.DiffOptions{})
-				return err
+				try.Get(snapshot.Compare(s[0], s[1], snapshot.DiffOptions{}))
 			},
-			func() error { return command("cmp", "-l", paths[0], paths[1]) })
-		if err != nil {
-			return err
-		}
+			func() { process("cmp", "-l", paths[0], paths[1]) })
 	}
-	return nil
 }
 
 func oneColumn(mib, every int) *snapshot.World {
@@ -233,53 +186,29 @@ func oneColumn(mib, every int) *snapshot.World {
 }
 
 // cells compares writing and reading a .snap, with shuffled and compressed cells, with plain zstd of the same bytes.
-func (b *bench) cells() error {
+func (b *bench) cells() {
 	w := bigWorld(b.mib/8, 0)
-	plain, err := snapshot.Encode(w, snapshot.WriteOptions{Plain: true})
-	if err != nil {
-		return err
-	}
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return err
-	}
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return err
-	}
+	plain := try.Get(snapshot.Encode(w, snapshot.WriteOptions{Plain: true}))
+	enc := try.Get(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1)))
+	dec := try.Get(zstd.NewReader(nil, zstd.WithDecoderConcurrency(1)))
 	var packed, snap []byte
 	size := fmt.Sprintf("%d MiB", b.mib/8)
-	err = b.compare("writing a .snap of "+size+" (hashing included), against plain zstd fastest", "≤ 0.40 without hashing", b.rounds,
-		func() (err error) { snap, err = snapshot.Encode(w, snapshot.WriteOptions{}); return err },
-		func() error { packed = enc.EncodeAll(plain, packed[:0]); return nil })
-	if err != nil {
-		return err
-	}
+	b.compare("writing a .snap of "+size+" (hashing included), against plain zstd fastest", "≤ 0.40 without hashing", b.rounds,
+		func() { snap = try.Get(snapshot.Encode(w, snapshot.WriteOptions{})) },
+		func() { packed = enc.EncodeAll(plain, packed[:0]) })
 	var unpacked []byte
-	err = b.compare("loading it (checks included), against plain zstd", "≤ 0.65 without checks", b.rounds,
-		func() error {
-			f, err := snapshot.Open(bytes.NewReader(snap), int64(len(snap)), "bench")
-			if err != nil {
-				return err
-			}
-			_, err = snapshot.Load(f)
-			return err
+	b.compare("loading it (checks included), against plain zstd", "≤ 0.65 without checks", b.rounds,
+		func() {
+			try.Get(snapshot.Load(try.Get(snapshot.Open(bytes.NewReader(snap), int64(len(snap)), "bench"))))
 		},
-		func() (err error) { unpacked, err = dec.DecodeAll(packed, unpacked[:0]); return err })
-	if err != nil {
-		return err
-	}
+		func() { unpacked = try.Get(dec.DecodeAll(packed, unpacked[:0])) })
 	fmt.Printf("| its size, against plain zstd | %d | %d | **%.2f** | ≤ 1.03 |\n", len(snap), len(packed), float64(len(snap))/float64(len(packed)))
-	return nil
 }
 
 // generate writes the state of bigWorld to a file, in another process.
-func (b *bench) generate(path string, mib, every int) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	return command(self, "-generate", fmt.Sprintf("%d,%d,%s", mib, every, path))
+func (b *bench) generate(path string, mib, every int) {
+	self := try.Get(os.Executable())
+	process(self, "-generate", fmt.Sprintf("%d,%d,%s", mib, every, path))
 }
 
 // writeBig does the work of generate in that process.
@@ -293,53 +222,34 @@ func writeBig(what string) error {
 }
 
 // bytesRead measures how much of two large snapshots a diff reads if one of 31 archetypes differs, and its memory.
-func (b *bench) bytesRead() error {
+func (b *bench) bytesRead() {
 	var paths [2]string
 	for i := range paths {
 		paths[i] = filepath.Join(b.dir, fmt.Sprintf("big%d.snap", i))
-		if err := b.generate(paths[i], b.mib, 100_000*i); err != nil {
-			return err
-		}
+		b.generate(paths[i], b.mib, 100_000*i)
 		defer os.Remove(paths[i])
 	}
 	var read, size int64
 	var differing uint64
 	var s [2]*snapshot.File
 	for i, path := range paths {
-		f, err := snapshot.OpenFile(path)
-		if err != nil {
-			return err
-		}
+		f := try.Get(snapshot.OpenFile(path))
 		defer f.Close()
-		stat, err := os.Stat(path)
-		if err != nil {
-			return err
-		}
+		stat := try.Get(os.Stat(path))
 		s[i], size = f, size+stat.Size()
 	}
-	d, err := snapshot.Compare(s[0], s[1], snapshot.DiffOptions{})
-	if err != nil {
-		return err
-	}
+	d := try.Get(snapshot.Compare(s[0], s[1], snapshot.DiffOptions{}))
 	for _, t := range d.Tables {
 		differing += t.Changed()
 	}
 	read = s[0].BytesRead() + s[1].BytesRead()
 	fmt.Printf("| bytes read of 2 × %d MiB, %d values of one archetype differ | %d | %d | **%.2f %%** | ≤ 1 %% + differing blocks |\n",
 		b.mib, differing, read, size, 100*float64(read)/float64(size))
-	rss, err := process(nil, b.tool, "diff", paths[0], paths[1])
-	if err != nil {
-		return err
-	}
+	rss := process(b.tool, "diff", paths[0], paths[1])
 	fmt.Printf("| peak memory of that diff | %d MiB | | | ≤ 256 MiB |\n", rss>>20)
 	for i := range paths {
-		if err := b.generate(paths[i], b.mib, 2*i); err != nil {
-			return err
-		}
+		b.generate(paths[i], b.mib, 2*i)
 	}
-	if rss, err = process(nil, b.tool, "diff", paths[0], paths[1], "--format", "json"); err != nil {
-		return err
-	}
+	rss = process(b.tool, "diff", paths[0], paths[1], "--format", "json")
 	fmt.Printf("| the same where every second value of an archetype differs, as JSON | %d MiB | | | ≤ 256 MiB |\n", rss>>20)
-	return nil
 }

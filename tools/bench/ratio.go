@@ -4,27 +4,34 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
-// command runs a program to its end and discards its output.
-func command(name string, args ...string) error { _, err := process(nil, name, args...); return err }
+// process runs a program, discards its output and returns its peak memory in bytes.
+func process(name string, args ...string) int64 {
+	_, rss := clocked(0, name, args...)
+	return rss
+}
 
-// process runs a program and returns its peak memory in bytes. It accepts exit status 1, which comparing programs
-// return for a difference.
-func process(stdout io.Writer, name string, args ...string) (rss int64, err error) {
+// clocked is process on a number of processors, 0 for all, and also returns the seconds that it took by the clock. It
+// accepts exit status 1, which comparing programs return for a difference.
+func clocked(procs int, name string, args ...string) (elapsed float64, rss int64) {
 	cmd := exec.Command(name, args...)
-	if stdout == nil {
-		stdout = drain{}
+	cmd.Stdout, cmd.Stderr, cmd.Env = drain{}, os.Stderr, os.Environ()
+	if procs > 0 {
+		cmd.Env = append(cmd.Env, "GOMAXPROCS="+strconv.Itoa(procs))
 	}
-	cmd.Stdout, cmd.Stderr = stdout, os.Stderr
-	err = cmd.Run()
+	start := time.Now()
+	err := cmd.Run()
+	elapsed = time.Since(start).Seconds()
 	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 1 && name != "go" {
 		err = nil
 	}
@@ -32,9 +39,9 @@ func process(stdout io.Writer, name string, args ...string) (rss int64, err erro
 		rss = usage.Maxrss * 1024
 	}
 	if err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
+		panic(try.Failed("%s: %w", name, err))
 	}
-	return rss, err
+	return elapsed, rss
 }
 
 // release returns free memory to the system and resets the recorded peak of this process. Linux counts that peak as the
@@ -50,17 +57,10 @@ type drain struct{}
 func (drain) Write(p []byte) (int, error) { return len(p), nil }
 
 // compare runs ours and peer alternately and prints a row with the median processor times and the median of the ratios.
-func (b *bench) compare(what, goal string, rounds int, ours, peer func() error) error {
+func (b *bench) compare(what, goal string, rounds int, ours, peer func()) {
 	var a, p, ratios []float64
 	for i := range rounds + 1 {
-		ta, err := timed(ours)
-		if err != nil {
-			return err
-		}
-		tp, err := timed(peer)
-		if err != nil {
-			return err
-		}
+		ta, tp := timed(ours), timed(peer)
 		if i == 0 {
 			continue // warm-up
 		}
@@ -68,15 +68,14 @@ func (b *bench) compare(what, goal string, rounds int, ours, peer func() error) 
 	}
 	slices.Sort(ratios)
 	fmt.Printf("| %s | %s | %s | **%.2f** (%.2f–%.2f) | %s |\n", what, seconds(median(a)), seconds(median(p)), median(ratios), ratios[0], ratios[len(ratios)-1], goal)
-	return nil
 }
 
 // timed returns the processor time of f in seconds, that of its programs included: other programs on the machine
 // lengthen it less than the time by the clock.
-func timed(f func() error) (float64, error) {
+func timed(f func()) float64 {
 	start := spentSoFar()
-	err := f()
-	return (spentSoFar() - start).Seconds(), err
+	f()
+	return (spentSoFar() - start).Seconds()
 }
 
 // spentSoFar returns the processor time of this process and of the programs that it ran and that ended.

@@ -4,14 +4,15 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
-	"time"
+	"strings"
+
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // measurement is one row of the table.
@@ -45,37 +46,36 @@ const (
 	half             // all sums of the second half
 )
 
-func run(dir string, tool []string, mib, rounds int) (err error) {
-	if dir == "" {
-		if dir, err = os.MkdirTemp("", "benchtraces-*"); err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
+// tracesOf says how traces are measured.
+type tracesOf struct {
+	mib, rounds int    // size of each trace
+	tool        string // command and arguments that compare two traces named after it; empty for the built one
+}
+
+// traces compares tracediff with cmp and GNU diff.
+func (b *bench) traces(of tracesOf) {
+	tool := strings.Fields(of.tool)
+	if of.tool == "" {
+		tool = []string{b.tool, "tracediff"}
 	}
-	fmt.Printf("Traces of %d MiB, %s; medians of %d rounds, each a run of both programs.\n\n", mib, machine(), rounds)
+	fmt.Printf("Traces of %d MiB; medians of %d rounds, each a run of both programs.\n\n", of.mib, of.rounds)
 	fmt.Println("| Job | Ours | Peer | Ratio | Goal | RSS | Goal |")
 	fmt.Println("|---|---|---|---|---|---|---|")
-	a := filepath.Join(dir, "a.trace")
-	b := filepath.Join(dir, "b.trace")
-	if err := generate(a, mib, identical); err != nil {
-		return err
-	}
+	one, other := filepath.Join(b.dir, "a.trace"), filepath.Join(b.dir, "b.trace")
+	defer os.Remove(one)
+	defer os.Remove(other)
+	writeTrace(one, of.mib, identical)
 	written := change(-1)
 	for _, m := range measurements {
 		if m.what != written {
-			if err := generate(b, mib, m.what); err != nil {
-				return err
-			}
+			writeTrace(other, of.mib, m.what)
 			written = m.what
 		}
-		if err := m.run(tool, a, b, rounds); err != nil {
-			return err
-		}
+		m.run(tool, one, other, of.rounds)
 	}
-	return nil
 }
 
-func (m *measurement) run(tool []string, a, b string, rounds int) error {
+func (m *measurement) run(tool []string, a, b string, rounds int) {
 	args := slices.Clone(tool)
 	if m.first {
 		args = append(args, "--first")
@@ -83,14 +83,8 @@ func (m *measurement) run(tool []string, a, b string, rounds int) error {
 	var ours, peers, ratios []float64
 	peak := int64(0)
 	for i := range rounds + 1 {
-		t, rss, err := process(m.procs, append(args, a, b)...)
-		if err != nil {
-			return err
-		}
-		p, _, err := process(0, m.peer, a, b)
-		if err != nil {
-			return err
-		}
+		t, rss := clocked(m.procs, args[0], append(args[1:], a, b)...)
+		p, _ := clocked(0, m.peer, a, b)
 		if i == 0 {
 			continue // the files may not be in memory yet
 		}
@@ -103,60 +97,15 @@ func (m *measurement) run(tool []string, a, b string, rounds int) error {
 	}
 	fmt.Printf("| %s | %s | %s %s | **%.3f** (%.3f–%.3f) | ≤ %.2f | %d MiB | %s |\n", m.name, seconds(median(ours)), m.peer, seconds(median(peers)),
 		median(ratios), slices.Min(ratios), slices.Max(ratios), m.ratio, peak>>20, goal)
-	return nil
-}
-
-// process runs a program and returns its time in seconds and its peak memory in bytes. Its output goes through a pipe,
-// because a program might detect /dev/null and skip the work.
-func process(procs int, args ...string) (elapsed float64, rss int64, err error) {
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Stdout, cmd.Stderr = drain{}, os.Stderr
-	cmd.Env = os.Environ()
-	if procs > 0 {
-		cmd.Env = append(cmd.Env, "GOMAXPROCS="+strconv.Itoa(procs))
-	}
-	start := time.Now()
-	err = cmd.Run()
-	elapsed = time.Since(start).Seconds()
-	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 1 { // they differ
-		err = nil
-	}
-	if err != nil {
-		return 0, 0, fmt.Errorf("%s: %w", args[0], err)
-	}
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		rss = usage.Maxrss * 1024
-	}
-	return elapsed, rss, nil
-}
-
-type drain struct{}
-
-func (drain) Write(p []byte) (int, error) { return len(p), nil }
-
-func median(list []float64) float64 {
-	list = slices.Sorted(slices.Values(list))
-	return list[len(list)/2]
-}
-
-func seconds(s float64) string {
-	if s < 1 {
-		return fmt.Sprintf("%.0f ms", s*1000)
-	}
-	return fmt.Sprintf("%.2f s", s)
 }
 
 var systems = []string{"Orders", "Production", "Economy", "PathCost", "Movement", "SpatialGrid", "Combat", "Projectiles", "Fog", "AI", "Morale", "Cleanup"}
 
 var scopes = []string{"Position", "Health", "Weapon", "Owner"}
 
-// generate writes a trace of that size.
-func generate(path string, mib int, what change) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+// writeTrace writes a trace of that size.
+func writeTrace(path string, mib int, what change) {
+	f := try.Get(os.Create(path))
 	// Large writes get large pages in the page cache, which speeds up all readers.
 	w := bufio.NewWriterSize(f, 4<<20)
 	w.WriteString("%desynctool trace 1\n%seed 7\n")
@@ -178,7 +127,7 @@ func generate(path string, mib int, what change) error {
 					inserted = true
 				case what == two && at > 0.66 && !inserted:
 					inserted = true
-					w.Write(line(nil, tick, system, scope, sum))
+					w.Write(traceLine(nil, tick, system, scope, sum))
 				case what == two && lines == size/lineLength/3:
 					sum++
 				case what == scattered && lines%every == every/2:
@@ -186,22 +135,17 @@ func generate(path string, mib int, what change) error {
 				case what == half && at > 0.5:
 					sum++
 				}
-				buf = line(buf[:0], tick, system, scope, sum)
+				buf = traceLine(buf[:0], tick, system, scope, sum)
 				written += int64(len(buf))
-				if _, err := w.Write(buf); err != nil {
-					return err
-				}
+				try.Get(w.Write(buf))
 			}
 		}
 	}
 	w.WriteString("%end\n")
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return f.Close()
+	try.Check(errors.Join(w.Flush(), f.Close()))
 }
 
-func line(b []byte, tick uint64, system, scope string, sum uint64) []byte {
+func traceLine(b []byte, tick uint64, system, scope string, sum uint64) []byte {
 	b = strconv.AppendUint(append(b, "tick="...), tick, 10)
 	b = append(append(b, " system="...), system...)
 	b = append(append(b, " scope="...), scope...)
