@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -375,12 +376,7 @@ func (d *Difference) Parts() (names []string) {
 	if d.Kind != Changed || d.System != "" || d.Scope != "" || named < 2 {
 		return nil
 	}
-	for _, name := range d.Sums {
-		if name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
+	return lists.Where(d.Sums, func(name string) bool { return name != "" })
 }
 
 // Value is one trace's part of a checkpoint.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // sameGrammar reports whether the same bytes mean the same in all traces.
@@ -47,13 +49,7 @@ func (p *peer) unread() {
 
 // live returns the peers that have not ended.
 func (c *comparer) live() []*peer {
-	var list []*peer
-	for _, p := range c.peers {
-		if !p.done {
-			list = append(list, p)
-		}
-	}
-	return list
+	return lists.Where(c.peers, func(p *peer) bool { return !p.done })
 }
 
 // there returns peers as a set.

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/processgroup"
 )
 
@@ -212,11 +213,7 @@ func (p *process) close() error {
 
 // cleanEnv is this process's environment without the variables that would make a target connect to another process.
 func cleanEnv() []string {
-	var env []string
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, AddressVar+"=") && !strings.HasPrefix(v, TokenVar+"=") {
-			env = append(env, v)
-		}
-	}
-	return env
+	return lists.Where(os.Environ(), func(v string) bool {
+		return !strings.HasPrefix(v, AddressVar+"=") && !strings.HasPrefix(v, TokenVar+"=")
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/golden"
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/ci"
 	"github.com/desynctool/desynctool/report/document"
@@ -134,10 +135,9 @@ func doGoldenRecord(e *env, dir string, paths []string, flags goldenRecordFlags,
 	if flags.name != "" && len(logs) > 1 {
 		return fmt.Errorf("--name is for one log, these are %d", len(logs))
 	}
-	var sources []golden.Source
-	for _, log := range logs {
-		sources = append(sources, golden.Source{Tree: tree, Path: log.Path, Usual: log.Usual})
-	}
+	sources := lists.Map(logs, func(log bundle.OrderLog) golden.Source {
+		return golden.Source{Tree: tree, Path: log.Path, Usual: log.Usual}
+	})
 	folder := &golden.Folder{Path: dir}
 	if _, err := os.Stat(dir); err == nil {
 		if folder, err = golden.Open(dir); err != nil {

@@ -158,7 +158,7 @@ const (
 	dictionary4 = 27
 )
 
-// variant decodes one value.
+// variant decodes one value. After the first error its methods return zero values.
 type variant struct {
 	name   string // of the file
 	start  int64  // of the value in it
@@ -166,6 +166,7 @@ type variant struct {
 	pos    int
 	types  []shape
 	values int
+	err    error
 }
 
 // decode returns the dictionary in b, which is at an offset of a file. The type of the dictionary shows the engine's
@@ -173,7 +174,8 @@ type variant struct {
 func decode(b []byte, name string, offset int64) (Value, error) {
 	d := variant{name: name, start: offset, in: b}
 	if len(b) < 4 {
-		return Value{}, d.corrupt("%d bytes, expected a dictionary", len(b))
+		d.corrupt("%d bytes, expected a dictionary", len(b))
+		return Value{}, d.err
 	}
 	switch t := b[0]; t {
 	case dictionary3:
@@ -181,47 +183,52 @@ func decode(b []byte, name string, offset int64) (Value, error) {
 	case dictionary4:
 		d.types = godot4[:]
 	default:
-		return Value{}, d.corrupt("type %d, expected a dictionary: %d in Godot 3, %d in Godot 4", t, dictionary3, dictionary4)
+		d.corrupt("type %d, expected a dictionary: %d in Godot 3, %d in Godot 4", t, dictionary3, dictionary4)
+		return Value{}, d.err
 	}
-	v, err := d.value(0)
-	if err == nil && d.pos < len(b) {
-		err = d.corrupt("%d bytes after a value", len(b)-d.pos)
+	v := d.value(0)
+	if d.pos < len(b) {
+		d.corrupt("%d bytes after a value", len(b)-d.pos)
 	}
-	return v, err
+	return v, d.err
 }
 
-func (d *variant) corrupt(format string, args ...any) error {
-	return &frame.Error{Name: d.name, Offset: d.start + int64(d.pos), Msg: fmt.Sprintf(format, args...), Err: frame.Fault(args)}
+// corrupt keeps the first error.
+func (d *variant) corrupt(format string, args ...any) {
+	if d.err == nil {
+		d.err = &frame.Error{Name: d.name, Offset: d.start + int64(d.pos), Msg: fmt.Sprintf(format, args...), Err: frame.Fault(args)}
+	}
 }
 
 // take returns the next n bytes.
-func (d *variant) take(n int) ([]byte, error) {
+func (d *variant) take(n int) []byte {
 	if n < 0 || n > len(d.in)-d.pos {
-		return nil, d.corrupt("%d bytes of a value that has %d more", n, len(d.in)-d.pos)
+		d.corrupt("%d bytes of a value that has %d more", n, len(d.in)-d.pos)
+	}
+	if d.err != nil {
+		return nil
 	}
 	d.pos += n
-	return d.in[d.pos-n : d.pos : d.pos], nil
+	return d.in[d.pos-n : d.pos : d.pos]
 }
 
-func (d *variant) u32() (uint32, error) {
-	b, err := d.take(4)
-	if err != nil {
-		return 0, err
+func (d *variant) u32() uint32 {
+	if b := d.take(4); d.err == nil {
+		return binary.LittleEndian.Uint32(b)
 	}
-	return binary.LittleEndian.Uint32(b), nil
+	return 0
 }
 
 // number reads a number of 32 bits, or of 64.
-func (d *variant) number(kind Kind, is64 bool) (Value, error) {
+func (d *variant) number(kind Kind, is64 bool) Value {
 	v := Value{Kind: kind}
 	if is64 {
-		b, err := d.take(8)
-		if err == nil {
+		if b := d.take(8); d.err == nil {
 			v.Bits = binary.LittleEndian.Uint64(b)
 		}
-		return v, err
+		return v
 	}
-	n, err := d.u32()
+	n := d.u32()
 	switch kind {
 	case Float:
 		v.Bits = math.Float64bits(float64(math.Float32frombits(n)))
@@ -230,96 +237,82 @@ func (d *variant) number(kind Kind, is64 bool) (Value, error) {
 	default:
 		v.Bits = uint64(n)
 	}
-	return v, err
+	return v
 }
 
 // text reads a string with its length, and what pads it to four bytes.
-func (d *variant) text() (string, error) {
-	n, err := d.u32()
-	if err != nil {
-		return "", err
-	}
+func (d *variant) text() string {
+	n := d.u32()
 	if n > math.MaxInt32 {
-		return "", d.corrupt("string of %d bytes", n)
+		d.corrupt("string of %d bytes", n)
+		return ""
 	}
-	b, err := d.take(int(n))
-	if err != nil {
-		return "", err
-	}
-	_, err = d.take(-int(n) & 3)
-	return string(b), err
+	text := string(d.take(int(n)))
+	d.take(-int(n) & 3)
+	return text
 }
 
 // more counts values, which are bounded whatever their kind.
-func (d *variant) more(n int) error {
+func (d *variant) more(n int) {
 	if d.values += n; d.values > maxValues {
-		return d.corrupt("more than %d values in one", maxValues)
+		d.corrupt("more than %d values in one", maxValues)
 	}
-	return nil
 }
 
 // value reads a value with its header.
-func (d *variant) value(depth int) (Value, error) {
+func (d *variant) value(depth int) Value {
 	if limits.Depth.Over(int64(depth)) {
-		return Value{}, d.corrupt("%v", limits.Depth.Reached("", int64(depth)))
+		d.corrupt("%v", limits.Depth.Reached("", int64(depth)))
 	}
-	if err := d.more(1); err != nil {
-		return Value{}, err
-	}
-	header, err := d.u32()
-	if err != nil {
-		return Value{}, err
-	}
+	d.more(1)
+	header := d.u32()
 	if int(header&typeMask) >= len(d.types) {
-		return Value{}, d.corrupt("type %d, expected at most %d", header&typeMask, len(d.types)-1)
+		d.corrupt("type %d, expected at most %d", header&typeMask, len(d.types)-1)
+	}
+	if d.err != nil {
+		return Value{}
 	}
 	t := &d.types[header&typeMask]
 	v := Value{Kind: t.kind}
 	switch {
 	case t.many:
-		v, err = d.packed(t, header)
+		v = d.packed(t, header)
 	case t.kind == Bool:
-		v, err = d.number(Bool, false)
+		v = d.number(Bool, false)
 		v.Bits = min(v.Bits, 1)
 	case t.kind == Int || t.kind == Float:
-		v, err = d.number(t.kind, header&wide != 0)
+		v = d.number(t.kind, header&wide != 0)
 	case t.name == "NodePath":
-		v.Text, err = d.nodePath()
+		v.Text = d.nodePath()
 	case t.kind == Text:
-		v.Text, err = d.text()
+		v.Text = d.text()
 	case t.kind == Struct:
-		v, err = d.parts(t, header)
+		v = d.parts(t, header)
 	case t.kind == Object:
-		v, err = d.object(t, header)
+		v = d.object(t, header)
 	case t.kind == Bytes:
-		v.Text, err = d.text() // padded alike
+		v.Text = d.text() // padded alike
 	case t.kind == Dictionary:
-		v, err = d.dictionary(header, depth)
+		v = d.dictionary(header, depth)
 	case t.kind == Array:
-		v, err = d.array(header, depth)
+		v = d.array(header, depth)
 	}
 	v.Type = t.name
-	return v, err
+	return v
 }
 
 // parts reads the numbers of a Struct.
-func (d *variant) parts(t *shape, header uint32) (Value, error) {
+func (d *variant) parts(t *shape, header uint32) Value {
 	v := Value{Kind: Struct}
-	if err := d.more(len(t.parts)); err != nil {
-		return v, err
-	}
+	d.more(len(t.parts))
 	for _, name := range t.parts {
-		n, err := d.element(t.as, header)
-		if err != nil {
-			return v, err
-		}
-		v.Keys, v.Values = append(v.Keys, Value{Kind: Text, Text: name}), append(v.Values, n)
+		v.Keys, v.Values = append(v.Keys, Value{Kind: Text, Text: name}), append(v.Values, d.element(t.as, header))
 	}
-	return v, nil
+	return v
 }
 
 // element reads one number, or a string.
-func (d *variant) element(as elements, header uint32) (Value, error) {
+func (d *variant) element(as elements, header uint32) Value {
 	switch as {
 	case integers:
 		return d.number(Int, false)
@@ -330,172 +323,110 @@ func (d *variant) element(as elements, header uint32) (Value, error) {
 	case singles:
 		return d.number(Float, false)
 	case texts:
-		s, err := d.text()
-		return Value{Kind: Text, Text: strings.TrimSuffix(s, "\x00")}, err
+		return Value{Kind: Text, Text: strings.TrimSuffix(d.text(), "\x00")}
 	}
 	return d.number(Float, header&wide != 0)
 }
 
 // packed reads an array with elements without headers.
-func (d *variant) packed(t *shape, header uint32) (Value, error) {
+func (d *variant) packed(t *shape, header uint32) Value {
 	v := Value{Kind: Array}
-	n, err := d.u32()
-	if err != nil {
-		return v, err
-	}
-	if int64(n) > int64(len(d.in)-d.pos)/4 { // no element has less than four bytes
-		return v, d.corrupt("%d elements of a value that has %d more bytes", n, len(d.in)-d.pos)
-	}
-	if err := d.more(int(n)); err != nil {
-		return v, err
-	}
-	for range n {
-		var e Value
+	n := d.fits(uint64(d.u32()), "elements", 4)
+	d.more(n)
+	for i := 0; i < n && d.err == nil; i++ {
 		if t.parts != nil {
-			e, err = d.parts(t, header)
+			v.Values = append(v.Values, d.parts(t, header))
 		} else {
-			e, err = d.element(t.as, header)
+			v.Values = append(v.Values, d.element(t.as, header))
 		}
-		if err != nil {
-			return v, err
-		}
-		v.Values = append(v.Values, e)
 	}
-	return v, nil
+	return v
+}
+
+// fits returns how many of these follow, each with at least least bytes.
+func (d *variant) fits(n uint64, what string, least int) int {
+	if left := len(d.in) - d.pos; n > uint64(left/least) {
+		d.corrupt("%d %s of a value that has %d more bytes", n, what, left)
+		return 0
+	}
+	return int(n)
 }
 
 // object reads a reference.
-func (d *variant) object(t *shape, header uint32) (Value, error) {
+func (d *variant) object(t *shape, header uint32) Value {
 	v := Value{Kind: Object}
 	if t.name == "Object" && header&wide == 0 {
-		return v, d.corrupt("an object with its properties, expected only its number")
+		d.corrupt("an object with its properties, expected only its number")
 	}
 	if t.name == "Signal" {
-		s, err := d.text()
-		if err != nil {
-			return v, err
-		}
-		v.Text = s
+		v.Text = d.text()
 	}
-	n, err := d.number(Int, true)
-	v.Bits = n.Bits
-	return v, err
+	v.Bits = d.number(Int, true).Bits
+	return v
 }
 
 // nodePath reads a path of names, and of names of properties.
-func (d *variant) nodePath() (string, error) {
-	names, err := d.u32()
-	if err != nil {
-		return "", err
-	}
-	if names&(1<<31) == 0 {
-		return "", d.corrupt("a path as a string, as engines before Godot 3 wrote it")
+func (d *variant) nodePath() string {
+	names := d.u32()
+	if d.err == nil && names&(1<<31) == 0 {
+		d.corrupt("a path as a string, as engines before Godot 3 wrote it")
 	}
 	names &^= 1 << 31
-	subnames, err := d.u32()
-	if err != nil {
-		return "", err
-	}
-	flags, err := d.u32()
-	if err != nil {
-		return "", err
-	}
+	subnames, flags := d.u32(), d.u32()
 	total := uint64(names) + uint64(subnames)
 	if flags&2 != 0 {
 		total++
 	}
-	if total > uint64(len(d.in)-d.pos)/4 {
-		return "", d.corrupt("%d names of a value that has %d more bytes", total, len(d.in)-d.pos)
-	}
-	if err := d.more(int(total)); err != nil {
-		return "", err
-	}
+	n := d.fits(total, "names", 4)
+	d.more(n)
 	var out strings.Builder
 	if flags&1 != 0 {
 		out.WriteByte('/')
 	}
-	for i := range total {
-		name, err := d.text()
-		if err != nil {
-			return "", err
-		}
+	for i := 0; i < n && d.err == nil; i++ {
 		switch {
-		case i >= uint64(names):
+		case i >= int(names):
 			out.WriteByte(':')
 		case i > 0:
 			out.WriteByte('/')
 		}
-		out.WriteString(name)
+		out.WriteString(d.text())
 	}
-	return out.String(), nil
+	return out.String()
 }
 
 // container skips the element type of a typed dictionary or array; kind is 0 if it has none.
-func (d *variant) container(kind uint32) error {
+func (d *variant) container(kind uint32) {
 	switch kind & 3 {
 	case 1:
-		_, err := d.u32()
-		return err
+		d.u32()
 	case 2, 3:
-		_, err := d.text()
-		return err
+		d.text()
 	}
-	return nil
 }
 
 // count reads how many elements follow, each with at least least bytes.
-func (d *variant) count(least int) (int, error) {
-	n, err := d.u32()
-	if err != nil {
-		return 0, err
-	}
-	n &^= 1 << 31 // was shared
-	if int64(n) > int64((len(d.in)-d.pos)/least) {
-		return 0, d.corrupt("%d elements of a value that has %d more bytes", n, len(d.in)-d.pos)
-	}
-	return int(n), nil
+func (d *variant) count(least int) int {
+	return d.fits(uint64(d.u32()&^(1<<31)), "elements", least) // the bit shows that it was shared
 }
 
-func (d *variant) dictionary(header uint32, depth int) (Value, error) {
+func (d *variant) dictionary(header uint32, depth int) Value {
 	v := Value{Kind: Dictionary}
-	for shift := 16; shift <= 18; shift += 2 {
-		if err := d.container(header >> shift); err != nil {
-			return v, err
-		}
+	d.container(header >> 16)
+	d.container(header >> 18)
+	n := d.count(8)
+	for i := 0; i < n && d.err == nil; i++ {
+		v.Keys, v.Values = append(v.Keys, d.value(depth+1)), append(v.Values, d.value(depth+1))
 	}
-	n, err := d.count(8)
-	if err != nil {
-		return v, err
-	}
-	for range n {
-		key, err := d.value(depth + 1)
-		if err != nil {
-			return v, err
-		}
-		value, err := d.value(depth + 1)
-		if err != nil {
-			return v, err
-		}
-		v.Keys, v.Values = append(v.Keys, key), append(v.Values, value)
-	}
-	return v, nil
+	return v
 }
 
-func (d *variant) array(header uint32, depth int) (Value, error) {
+func (d *variant) array(header uint32, depth int) Value {
 	v := Value{Kind: Array}
-	if err := d.container(header >> 16); err != nil {
-		return v, err
+	d.container(header >> 16)
+	n := d.count(4)
+	for i := 0; i < n && d.err == nil; i++ {
+		v.Values = append(v.Values, d.value(depth+1))
 	}
-	n, err := d.count(4)
-	if err != nil {
-		return v, err
-	}
-	for range n {
-		e, err := d.value(depth + 1)
-		if err != nil {
-			return v, err
-		}
-		v.Values = append(v.Values, e)
-	}
-	return v, nil
+	return v
 }

@@ -336,10 +336,7 @@ func (b *builder) tables() ([]snapshot.Table, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	var all []snapshot.Table
-	for _, t := range []*table{b.economy, b.count, b.times, b.player, b.game, b.noise} {
-		all = append(all, t.finish())
-	}
+	all := lists.Map([]*table{b.economy, b.count, b.times, b.player, b.game, b.noise}, (*table).finish)
 	all = append(all, lists.Map(b.objects[Droid:], func(t *stateObjects) snapshot.Table { return t.finish() })...)
 	for _, t := range b.rest {
 		all = append(all, t.finish())

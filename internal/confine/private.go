@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Home returns the home folders of the user who runs this program, for Command.Private.
@@ -25,12 +27,7 @@ func Within(path string, folders []string) bool {
 
 // nested returns those of the folders that are below a path.
 func nested(path string, folders []string) (list []string) {
-	for _, dir := range folders {
-		if path != dir && Within(dir, []string{path}) {
-			list = append(list, dir)
-		}
-	}
-	return list
+	return lists.Where(folders, func(dir string) bool { return path != dir && Within(dir, []string{path}) })
 }
 
 // settlePrivate makes the paths of Private and Reads absolute, without links and those that do not exist. Of Reads it

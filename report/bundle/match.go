@@ -35,10 +35,7 @@ type GameFile struct {
 }
 
 func (e *OtherGamesError) Error() string {
-	var list []string
-	for _, f := range e.Found {
-		list = append(list, fmt.Sprintf("%s belongs to %s (%s)", f.Path, f.Game, f.Title))
-	}
+	list := lists.Map(e.Found, func(f GameFile) string { return fmt.Sprintf("%s belongs to %s (%s)", f.Path, f.Game, f.Title) })
 	return fmt.Sprintf("artifacts of several games: %s; give the files of one match", strings.Join(list, ", "))
 }
 

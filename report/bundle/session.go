@@ -218,12 +218,7 @@ func (s *Session) tell() {
 
 // single marks the only text among the files, not counting texts that people write next to them.
 func (s *Session) single() {
-	var texts []*File
-	for _, f := range s.files {
-		if f.text && !slices.Contains(written, strings.ToLower(f.ext())) {
-			texts = append(texts, f)
-		}
-	}
+	texts := lists.Where(s.files, func(f *File) bool { return f.text && !slices.Contains(written, strings.ToLower(f.ext())) })
 	if len(texts) == 1 {
 		texts[0].single = true
 	}
@@ -363,12 +358,7 @@ func (s *Session) KnownBy() (list []string) {
 			}
 		}
 	}
-	for _, by := range []string{document.KnownByBytes, document.KnownByPage, document.KnownByItself} {
-		if seen[by] {
-			list = append(list, by)
-		}
-	}
-	return list
+	return lists.Where([]string{document.KnownByBytes, document.KnownByPage, document.KnownByItself}, func(by string) bool { return seen[by] })
 }
 
 // LikelyNoise returns the columns that alone differ in states in ordinary notations, in each of several, by component and

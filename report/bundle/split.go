@@ -283,12 +283,7 @@ func (m *Matches) doubtSessions() {
 	}
 	for _, k := range order {
 		for _, x := range groups[k] {
-			var alike []*Match
-			for _, y := range groups[k] {
-				if y != x && (x.session != "" || y.session != "") && !m.apart(x, y) {
-					alike = append(alike, y)
-				}
-			}
+			alike := lists.Where(groups[k], func(y *Match) bool { return y != x && (x.session != "" || y.session != "") && !m.apart(x, y) })
 			if len(alike) > 0 {
 				m.doubtAlike(x, alike)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/survey"
 	"github.com/desynctool/desynctool/snapshot"
@@ -147,10 +148,7 @@ func firstDifferent(tree *archive.Tree, a, b string, found *survey.Survey) (path
 	if err != nil {
 		return paths, nil, nil, err
 	}
-	var peers []*bisect.Peer
-	for _, p := range s.Peers() {
-		peers = append(peers, &bisect.Peer{Name: p.Name, Path: p.Path, Snapshots: p.States})
-	}
+	peers := lists.Map(s.Peers(), func(p *Peer) *bisect.Peer { return &bisect.Peer{Name: p.Name, Path: p.Path, Snapshots: p.States} })
 	if len(peers) != 2 {
 		return paths, nil, nil, fmt.Errorf("%s and %s hold the evidence of %d peers, expected 2; bisect names the files of the peers that diverge first", a, b, len(peers))
 	}
@@ -236,10 +234,7 @@ func around(set *snapshot.Set, tick uint64) string {
 	if i < 0 {
 		i = len(set.Entries)
 	}
-	var near []string
-	for _, e := range set.Entries[max(0, i-1):min(len(set.Entries), i+1)] {
-		near = append(near, e.Point.String())
-	}
+	near := lists.Map(set.Entries[max(0, i-1):min(len(set.Entries), i+1)], func(e *snapshot.Entry) string { return e.Point.String() })
 	if len(near) == 0 {
 		return ""
 	}

@@ -287,9 +287,7 @@ func (f *folder) sorted() bool {
 
 // kinds lists the ends of the names of all files in a folder and below it.
 func (f *folder) kinds() (list []string) {
-	for _, e := range f.set.Entries {
-		list = append(list, filepath.Ext(compression.PlainName(e.Path())))
-	}
+	list = lists.Map(f.set.Entries, func(e *snapshot.Entry) string { return filepath.Ext(compression.PlainName(e.Path())) })
 	list = append(list, lists.Map(f.files, func(file *File) string { return file.ext() })...)
 	for _, sub := range f.folders {
 		list = append(list, sub.kinds()...)

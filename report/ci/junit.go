@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 )
@@ -184,10 +185,7 @@ func sessionName(r *document.Report) string {
 		parts = append(parts, "seed "+r.Session.Seed)
 	} else if len(r.Peers) > 0 {
 		const most = 4
-		var names []string
-		for _, p := range r.Peers[:min(len(r.Peers), most)] {
-			names = append(names, prose.Name(p.Name))
-		}
+		names := lists.Map(r.Peers[:min(len(r.Peers), most)], func(p document.TriagedPeer) string { return prose.Name(p.Name) })
 		if more := len(r.Peers) - len(names); more > 0 {
 			names = append(names, fmt.Sprintf("%d more", more))
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/gitbisect"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/simulators"
@@ -153,10 +154,9 @@ func trace(n int) string {
 
 // run runs the program once. Failed is why there is no trace to use. How is the program's end if that was not status 0.
 func (p *Program) run(ctx context.Context, dir string, c gitbisect.Commit, out string) (how, failed string, err error) {
-	var argv []string
-	for _, w := range p.words {
-		argv = append(argv, strings.ReplaceAll(strings.ReplaceAll(w, LogPlace, p.log), OutPlace, out))
-	}
+	argv := lists.Map(p.words, func(w string) string {
+		return strings.ReplaceAll(strings.ReplaceAll(w, LogPlace, p.log), OutPlace, out)
+	})
 	ended, err := (&gitbisect.Program{Argv: argv, Dir: dir, Commit: c.ID, Timeout: p.timeout}).Run(ctx)
 	if err != nil {
 		return "", "", err

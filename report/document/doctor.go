@@ -191,10 +191,7 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 		if f.Must {
 			why = "has to be the same"
 		}
-		var values []string
-		for _, peer := range slices.Sorted(maps.Keys(f.Values)) {
-			values = append(values, prose.Name(peer)+": "+prose.Name(f.Values[peer]))
-		}
+		values := lists.Map(slices.Sorted(maps.Keys(f.Values)), func(peer string) string { return prose.Name(peer) + ": " + prose.Name(f.Values[peer]) })
 		row("differs", s.warn.Sprint(prose.Name(f.Name)), "  ", strings.Join(values, "  "), s.faint.Sprint("  "+why))
 	}
 	if len(c.Unknown) > 0 {

@@ -182,9 +182,7 @@ func GoldenFacts(t *golden.Table) (facts []string) {
 			}
 		}
 	}
-	for _, text := range said {
-		facts = append(facts, prose.FirstOf(prose.Names(names[text]), maxGoldenNames)+": "+text)
-	}
+	facts = lists.Map(said, func(text string) string { return prose.FirstOf(prose.Names(names[text]), maxGoldenNames) + ": " + text })
 	facts = append(facts, lists.Map(t.Common, goldenCommon)...)
 	return facts
 }

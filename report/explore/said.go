@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/tracediff"
@@ -45,10 +46,7 @@ func (b *builder) claims() *Node {
 		if len(c.Omits) > 0 {
 			one.Parts = append(one.Parts, Part{Heading: "leaves out", Text: c.Omits})
 		}
-		var detail []string
-		for _, d := range c.Detail {
-			detail = append(detail, strings.TrimSpace(d.Text+"  "+d.Aside))
-		}
+		detail := lists.Map(c.Detail, func(d document.DetailDocument) string { return strings.TrimSpace(d.Text + "  " + d.Aside) })
 		if len(detail) > 0 {
 			one.Parts = append(one.Parts, Part{Heading: "detail", Text: detail})
 		}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/sandbox"
 	"github.com/desynctool/desynctool/report/document"
@@ -368,12 +369,7 @@ func line(s string) string { return document.Safe(prose.Shorten(strings.TrimSpac
 
 // check returns an error for an answer to something that was not asked.
 func (a *Answer) check(match int, ofSeveral bool) error {
-	given := 0
-	for _, has := range []bool{a.Report != nil, a.Matches != nil, a.Failure != nil} {
-		if has {
-			given++
-		}
-	}
+	given := lists.Count([]bool{a.Report != nil, a.Matches != nil, a.Failure != nil}, func(has bool) bool { return has })
 	if given != 1 {
 		return fmt.Errorf("an answer with %d of a report, a list and a failure", given)
 	}

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/document"
 )
 
@@ -221,12 +222,7 @@ func (c *Conclusion) schema() (list []document.LocusSchema) {
 		return nil
 	}
 	root, known := c.Root()
-	for _, s := range c.Compared.Schema {
-		if !s.Cache && (!known || s.Archetype == root) {
-			list = append(list, s)
-		}
-	}
-	return list
+	return lists.Where(c.Compared.Schema, func(s document.LocusSchema) bool { return !s.Cache && (!known || s.Archetype == root) })
 }
 
 // Schema returns the columns of the archetype that diverged first that are not the same on both sides, where no value

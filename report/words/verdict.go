@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/tracediff"
@@ -29,10 +30,7 @@ func otherGame(c *verdict.Conclusion) string {
 		if !f.Must {
 			continue
 		}
-		var values []string
-		for _, peer := range slices.Sorted(maps.Keys(f.Values)) {
-			values = append(values, prose.Name(f.Values[peer])+" on "+peer)
-		}
+		values := lists.Map(slices.Sorted(maps.Keys(f.Values)), func(peer string) string { return prose.Name(f.Values[peer]) + " on " + peer })
 		parts = append(parts, f.Name+" "+strings.Join(values, ", "))
 	}
 	if len(parts) == 0 {

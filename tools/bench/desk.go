@@ -22,6 +22,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/triage"
 	"github.com/desynctool/desynctool/tools/internal/try"
@@ -62,10 +63,7 @@ func putOne(ctx context.Context, tx *desk.Tx, name string, reports []*document.R
 	hash := hex.EncodeToString(sum[:])
 	bundle, _, err := tx.Receive(ctx, desk.Bundle{Hash: hash, Name: name, Bytes: 1 << 20, Kept: hash, KeptBytes: 1 << 18}, desk.Receipt{Name: name, Source: "bench"})
 	try.Check(err)
-	var readings []desk.Reading
-	for _, r := range reports {
-		readings = append(readings, desk.Reading{Report: r, Complete: 50})
-	}
+	readings := lists.Map(reports, func(r *document.Report) desk.Reading { return desk.Reading{Report: r, Complete: 50} })
 	try.Get(tx.Put(ctx, bundle.ID, "bench", readings))
 }
 
@@ -193,8 +191,7 @@ func (b *bench) deskFill(ctx context.Context, s *desk.Store, of deskOf) {
 	took := now() - start
 	fmt.Printf("| %s: %d reports put in, %d a transaction | **%.0f** a second of this process's processor time | |\n", kind, seeds, inTransaction, float64(seeds)/took.Seconds())
 	fmt.Printf("| %s: growth of that, between %d and %d | exponent **%.2f** | ≤ 1.05 |\n", kind, seeds/4, seeds, math.Log2(took.Seconds()/quarter.Seconds())/2)
-	var lists time.Duration
-	lists = listing(ctx, s)
+	lists := listing(ctx, s)
 	multiply(ctx, s.DB(), of.copies)
 	all := listing(ctx, s)
 	fmt.Printf("| %s: growth of the list, between %d and %d reports | exponent **%.2f** | ≤ 1.05 |\n", kind, seeds, of.reports, math.Log(float64(all)/float64(lists))/math.Log(float64(of.reports)/float64(seeds)))

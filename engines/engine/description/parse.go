@@ -368,10 +368,7 @@ func (r *reader) template(v *value, p *Pattern, part, given string) string {
 
 // inTemplate returns the names of the groups in a template.
 func inTemplate(template string) (names []string) {
-	for _, match := range groupName.FindAllStringSubmatch(template, -1) {
-		names = append(names, match[1]+match[2])
-	}
-	return names
+	return lists.Map(groupName.FindAllStringSubmatch(template, -1), func(match []string) string { return match[1] + match[2] })
 }
 
 var groupName = lazyregexp.New(`\$(?:(\w+)|\{(\w+)\})`)
