@@ -78,30 +78,59 @@ type checker struct {
 	hashes []merkle.Short // of a straight run, after each tick
 }
 
-// wrong is an error that describes what a target does wrong.
-type wrong struct{ msg string }
+// failure ends a part of the test: ensure panics with it, and run recovers.
+type failure struct{ error }
 
-func (w wrong) Error() string { return w.msg }
+// ensure ends the part if there is an error.
+func ensure(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
 
-func wrongf(format string, args ...any) error { return wrong{fmt.Sprintf(format, args...)} }
+// must returns a value, or ends the part if there is an error.
+func must[T any](value T, err error) T {
+	ensure(err)
+	return value
+}
+
+// wrongf ends the part with what the target does wrong.
+func wrongf(format string, args ...any) { ensure(fmt.Errorf(format, args...)) }
+
+// run makes a part of the test.
+func (c *checker) run(test func(*checker) string) (detail string, err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case failure:
+			err = p.error
+		default:
+			panic(p)
+		}
+	}()
+	return test(c), nil
+}
 
 func check(name string, opts Options, session Session, dial func() (link, error)) (*Conformance, error) {
 	c := &checker{session: session, out: Conformance{Target: name}}
 	c.instance = func() *simulator {
 		return &simulator{name: name, origin: origin{header: &session.Header}, timeout: opts.timeout(), dial: dial}
 	}
-	first, err := c.fresh()
+	_, err := c.run(func(c *checker) string {
+		about := &c.fresh().about
+		c.out.Name, c.out.Build, c.out.Can = about.Name, about.Build, about.can
+		return ""
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	c.out.Name, c.out.Build, c.out.Can = first.about.Name, first.about.Build, first.about.can
 	if err := c.stop(); err != nil {
 		return nil, err
 	}
 	for _, part := range []struct {
 		name  string
 		needs bisect.Capability
-		test  func(*checker) (string, error)
+		test  func(*checker) string
 	}{
 		{"start", "", fresh((*checker).starts)},
 		{"step", "", fresh((*checker).straight)},
@@ -127,7 +156,7 @@ func check(name string, opts Options, session Session, dial func() (link, error)
 			c.out.Findings = append(c.out.Findings, Finding{part.name, Skipped, ""})
 			continue
 		}
-		detail, err := part.test(c)
+		detail, err := c.run(part.test)
 		f := Finding{part.name, Passed, detail}
 		if err = errors.Join(err, c.stop()); err != nil {
 			f.Outcome, f.Detail = Wrong, err.Error()
@@ -141,24 +170,16 @@ func check(name string, opts Options, session Session, dial func() (link, error)
 }
 
 // fresh returns a part that begins with a fresh instance.
-func fresh(test func(*checker, *simulator) (string, error)) func(*checker) (string, error) {
-	return func(c *checker) (string, error) {
-		s, err := c.fresh()
-		if err != nil {
-			return "", err
-		}
-		return test(c, s)
-	}
+func fresh(test func(*checker, *simulator) string) func(*checker) string {
+	return func(c *checker) string { return test(c, c.fresh()) }
 }
 
 // fresh starts an instance in a new target.
-func (c *checker) fresh() (*simulator, error) {
+func (c *checker) fresh() *simulator {
 	s := c.instance()
-	if err := s.connect(); err != nil {
-		return nil, err
-	}
+	ensure(s.connect())
 	c.started = append(c.started, s)
-	return s, nil
+	return s
 }
 
 // stop ends the targets of a part.
@@ -192,22 +213,17 @@ func (c *checker) at(point uint64) merkle.Short {
 }
 
 // expect compares hashes. The first one is after the tick before point.
-func (c *checker) expect(got []merkle.Short, from uint64, how string) error {
+func (c *checker) expect(got []merkle.Short, from uint64, how string) {
 	for i, h := range got {
 		point := from + uint64(i) + 1
 		if want := c.at(point); h != want {
-			return wrongf("%s it has hash %s at state point %d, in a straight run %s", how, h, point, want)
+			wrongf("%s it has hash %s at state point %d, in a straight run %s", how, h, point, want)
 		}
 	}
-	return nil
 }
 
 // play plays from where s is up to a point and compares with the straight run.
-func (c *checker) play(s *simulator, to uint64, how string) error {
+func (c *checker) play(s *simulator, to uint64, how string) {
 	from := s.point
-	got, err := s.Run(nil, c.ticks(from, to))
-	if err != nil {
-		return err
-	}
-	return c.expect(got, from, how)
+	c.expect(must(s.Run(nil, c.ticks(from, to))), from, how)
 }

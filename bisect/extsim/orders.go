@@ -10,7 +10,6 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/snapshot"
 )
 
 // OrderForms implements bisect.OrderTeller.
@@ -123,14 +122,9 @@ func (s *Server) forms(teller bisect.OrderTeller) error {
 const triedOrders = 8
 
 // orders tests the order forms that the target reports: it must take orders that are made from them.
-func (c *checker) orders(s *simulator) (string, error) {
-	f, err := s.OrderForms()
-	if err != nil {
-		return "", err
-	}
-	if err := c.play(s, c.middle(), "having told its orders"); err != nil {
-		return "", err
-	}
+func (c *checker) orders(s *simulator) string {
+	f := must(s.OrderForms())
+	c.play(s, c.middle(), "having told its orders")
 	h := c.session.Header
 	h.Kinds, h.Params = f.Kinds(), maps.Clone(h.Params)
 	for _, p := range f.Params {
@@ -144,19 +138,13 @@ func (c *checker) orders(s *simulator) (string, error) {
 	other := c.instance()
 	other.origin.header = &h
 	if err := other.connect(); err != nil {
-		return "", wrongf("it does not begin a session with the kinds of orders that it tells: %v", err)
+		wrongf("it does not begin a session with the kinds of orders that it tells: %v", err)
 	}
 	c.started = append(c.started, other)
-	if f, err = other.OrderForms(); err != nil {
-		return "", err
-	}
+	f = must(other.OrderForms())
 	var e *bisect.Entities
 	if other.Can(bisect.CanState) {
-		var w *snapshot.World
-		if w, err = other.World(); err != nil {
-			return "", err
-		}
-		e = bisect.EntitiesOf(w, f.Owner)
+		e = bisect.EntitiesOf(must(other.World()), f.Owner)
 	}
 	r := rand.New(rand.NewPCG(h.Seed, 0))
 	var made []orderlog.Order
@@ -170,21 +158,18 @@ func (c *checker) orders(s *simulator) (string, error) {
 		}
 	}
 	if other.Can(bisect.CanValidate) {
-		why, err := other.Validate(made)
-		if err != nil {
-			return "", err
-		}
+		why := must(other.Validate(made))
 		for i := range why {
 			if why[i] != "" {
-				return "", wrongf("it ignores an order of kind %q that is made as it tells: %s", h.Kinds[made[i].Kind].Name, why[i])
+				wrongf("it ignores an order of kind %q that is made as it tells: %s", h.Kinds[made[i].Kind].Name, why[i])
 			}
 		}
 	}
 	orderlog.SortOrders(made)
 	if err := other.Step(made); errors.As(err, new(*RefusedError)) {
-		return "", wrongf("it does not play orders that are made as it tells: %v", err)
-	} else if err != nil {
-		return "", err
+		wrongf("it does not play orders that are made as it tells: %v", err)
+	} else {
+		ensure(err)
 	}
-	return fmt.Sprintf("%s of %s, of %s", prose.Count(len(made), "order", "orders"), prose.Count(len(h.Kinds), "kind", "kinds"), prose.Count(len(f.Players), "player", "players")), nil
+	return fmt.Sprintf("%s of %s, of %s", prose.Count(len(made), "order", "orders"), prose.Count(len(h.Kinds), "kind", "kinds"), prose.Count(len(f.Players), "player", "players"))
 }

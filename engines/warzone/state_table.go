@@ -1,9 +1,6 @@
 package warzone
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -55,62 +52,15 @@ func (t *table) to(i int) *snapshot.Column {
 
 // finish returns the table with rows and columns in order.
 func (t *table) finish() snapshot.Table {
-	out := snapshot.Table{Label: t.label, Class: t.class, Columns: t.columns}
-	order := make([]int, len(t.keysA))
-	for i := range order {
-		order[i] = i
-	}
-	compare := func(i, j int) int {
-		if c := cmp.Compare(t.keysA[i], t.keysA[j]); c != 0 || !t.two {
-			return c
-		}
-		return cmp.Compare(t.keysB[i], t.keysB[j])
-	}
-	sorted := slices.IsSortedFunc(order, compare)
-	if !sorted {
-		slices.SortFunc(order, compare)
-	}
-	out.Keys.A = make([]uint64, len(order))
+	out := snapshot.Table{Label: t.label, Class: t.class, Keys: snapshot.Keys{A: t.keysA}, Columns: t.columns}
 	if t.two {
-		out.Keys.B = make([]uint64, len(order))
-	}
-	for n, i := range order {
-		out.Keys.A[n] = t.keysA[i]
-		if t.two {
-			out.Keys.B[n] = t.keysB[i]
-		}
+		out.Keys.B = append([]uint64{}, t.keysB...)
 	}
 	for k := range t.columns {
-		c := &t.columns[k]
-		for c.Rows() < len(order) {
+		for c := &t.columns[k]; c.Rows() < len(t.keysA); {
 			c.AppendAbsent()
 		}
-		if !sorted {
-			*c = moved(c, order)
-		}
 	}
-	return out
-}
-
-// moved returns a column with the rows of c in another order.
-func moved(c *snapshot.Column, order []int) snapshot.Column {
-	out := snapshot.NewColumn(c.Component, c.Field, c.Type, c.Scale)
-	out.Data = make([]byte, 0, len(c.Data))
-	width := c.Type.Width()
-	if width == 0 {
-		out.Ends = make([]uint32, 0, len(order))
-	}
-	for _, i := range order {
-		switch {
-		case !c.Has(i):
-			out.AppendAbsent()
-		case width == 0:
-			out.AppendBytes(c.Raw(i))
-		case c.Present == nil:
-			out.Data = append(out.Data, c.Raw(i)...)
-		default:
-			out.AppendUint(c.Uint(i))
-		}
-	}
+	_ = out.SortRows() // it fails only where a key comes twice, which next and row prevent
 	return out
 }
