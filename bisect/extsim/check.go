@@ -78,17 +78,17 @@ type checker struct {
 	hashes []merkle.Short // of a straight run, after each tick
 }
 
-// failure ends a part of the test: ensure panics with it, and run recovers.
+// failure is the error that ends an answer of a server, or a part of a test: ensure panics with it, and ended recovers.
 type failure struct{ error }
 
-// ensure ends the part if there is an error.
+// ensure ends the answer or the part if there is an error.
 func ensure(err error) {
 	if err != nil {
 		panic(failure{err})
 	}
 }
 
-// must returns a value, or ends the part if there is an error.
+// must returns a value, or ends the answer or the part if there is an error.
 func must[T any](value T, err error) T {
 	ensure(err)
 	return value
@@ -97,8 +97,8 @@ func must[T any](value T, err error) T {
 // wrongf ends the part with what the target does wrong.
 func wrongf(format string, args ...any) { ensure(fmt.Errorf(format, args...)) }
 
-// run makes a part of the test.
-func (c *checker) run(test func(*checker) string) (detail string, err error) {
+// ended returns the error that ended f, nil if it came to its end.
+func ended(f func()) (err error) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
@@ -108,7 +108,8 @@ func (c *checker) run(test func(*checker) string) (detail string, err error) {
 			panic(p)
 		}
 	}()
-	return test(c), nil
+	f()
+	return nil
 }
 
 func check(name string, opts Options, session Session, dial func() (link, error)) (*Conformance, error) {
@@ -116,10 +117,9 @@ func check(name string, opts Options, session Session, dial func() (link, error)
 	c.instance = func() *simulator {
 		return &simulator{name: name, origin: origin{header: &session.Header}, timeout: opts.timeout(), dial: dial}
 	}
-	_, err := c.run(func(c *checker) string {
+	err := ended(func() {
 		about := &c.fresh().about
 		c.out.Name, c.out.Build, c.out.Can = about.Name, about.Build, about.can
-		return ""
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -156,8 +156,8 @@ func check(name string, opts Options, session Session, dial func() (link, error)
 			c.out.Findings = append(c.out.Findings, Finding{part.name, Skipped, ""})
 			continue
 		}
-		detail, err := c.run(part.test)
-		f := Finding{part.name, Passed, detail}
+		f := Finding{Name: part.name, Outcome: Passed}
+		err := ended(func() { f.Detail = part.test(c) })
 		if err = errors.Join(err, c.stop()); err != nil {
 			f.Outcome, f.Detail = Wrong, err.Error()
 		}

@@ -109,13 +109,9 @@ func (v *values) entity(what string) *bisect.EntityForm {
 }
 
 // forms answers orders.
-func (s *Server) forms(teller bisect.OrderTeller) error {
-	f, err := teller.OrderForms()
-	if err != nil {
-		return err
-	}
+func (s *Server) forms(teller bisect.OrderTeller) {
+	f := must(teller.OrderForms())
 	s.reply.forms(f)
-	return nil
 }
 
 // triedOrders is how many orders of each form a conformance test makes.

@@ -139,14 +139,14 @@ func (s *Server) do(method string, params int) error {
 	if m.running && s.at == nil {
 		return errors.New("no session has been started")
 	}
-	return m.do(s)
+	return ended(func() { m.do(s) })
 }
 
 // served is the only table of requests: how many parameters each has, and whether a session must be running.
 var served = map[string]struct {
 	params  int
 	running bool
-	do      func(*Server) error
+	do      func(*Server)
 }{
 	helloMethod:    {2, false, (*Server).hello},
 	startMethod:    {1, false, (*Server).start},
@@ -166,60 +166,47 @@ var served = map[string]struct {
 }
 
 // as returns the answer to a request that needs more than a bisect.Simulator.
-func as[T bisect.Simulator](c bisect.Capability, do func(s *Server, sim T) error) func(*Server) error {
-	return func(s *Server) error {
+func as[T bisect.Simulator](c bisect.Capability, do func(s *Server, sim T)) func(*Server) {
+	return func(s *Server) {
 		sim, ok := bisect.As[T](s.at, c)
 		if !ok {
-			return ErrUnsupported
+			ensure(ErrUnsupported)
 		}
-		return do(s, sim)
+		do(s, sim)
 	}
 }
 
-func (s *Server) hello() error {
+func (s *Server) hello() {
 	s.req.uint("version")
 	s.req.str("client")
-	if s.req.err != nil {
-		return s.req.err
-	}
+	ensure(s.req.err)
 	a := about{version: Version, Name: s.sim.Name, Build: s.build, can: slices.Clone(s.sim.Can), maxRequest: maxState}
 	if slices.Contains(a.can, bisect.CanState) && slices.Contains(a.can, bisect.CanLoad) {
 		a.can = append(a.can, bisect.CanSave)
 	}
 	s.reply.entries(a.entries())
-	return nil
 }
 
-func (s *Server) start() error {
-	h, err := s.readHeader()
-	if err != nil {
-		return err
-	}
+func (s *Server) start() {
+	h := s.readHeader()
 	sim, err := s.sim.Start(h)
-	return s.arrived(sim, h, err)
+	s.arrived(sim, h, err)
 }
 
-func (s *Server) readHeader() (*orderlog.Header, error) {
+func (s *Server) readHeader() *orderlog.Header {
 	b := s.req.raw("header")
-	if s.req.err != nil {
-		return nil, s.req.err
-	}
-	return orderlog.ParseHeader(bytes.Clone(b))
+	ensure(s.req.err)
+	return must(orderlog.ParseHeader(bytes.Clone(b)))
 }
 
 // arrived takes over an instance and answers where it is.
-func (s *Server) arrived(sim bisect.Simulator, h *orderlog.Header, err error) error {
-	if err != nil {
-		return err
-	}
+func (s *Server) arrived(sim bisect.Simulator, h *orderlog.Header, err error) {
+	ensure(err)
 	s.header = h
-	if err := s.replace(sim); err != nil {
-		return err
-	}
+	ensure(s.replace(sim))
 	s.reply.array(2)
 	s.reply.uint(sim.Point())
 	s.hash()
-	return nil
 }
 
 func (s *Server) hash() {
@@ -228,205 +215,134 @@ func (s *Server) hash() {
 }
 
 // readOrders reads the orders of a tick.
-func (s *Server) readOrders(tick uint64) error {
+func (s *Server) readOrders(tick uint64) {
 	b := s.req.raw("orders")
-	if s.req.err != nil {
-		return s.req.err
-	}
+	ensure(s.req.err)
 	var err error
 	s.orders, err = orderlog.ParseOrders(s.orders[:0], bytes.Clone(b), tick) // b is used again
-	return err
+	ensure(err)
 }
 
 // readTick reads the tick that a request is for.
-func (s *Server) readTick() (uint64, error) {
+func (s *Server) readTick() uint64 {
 	tick := s.req.uint("tick")
 	if s.req.err == nil && tick != s.at.Point() {
-		return 0, fmt.Errorf("tick %d, the state is at point %d", tick, s.at.Point())
+		ensure(fmt.Errorf("tick %d, the state is at point %d", tick, s.at.Point()))
 	}
-	return tick, s.req.err
+	ensure(s.req.err)
+	return tick
 }
 
-func (s *Server) step() error {
-	tick, err := s.readTick()
-	if err != nil {
-		return err
-	}
+func (s *Server) step() {
+	tick := s.readTick()
 	n := s.req.array("ticks")
 	s.ticks = s.ticks[:0]
 	for i := range n {
-		if err := s.readOrders(tick + uint64(i)); err != nil {
-			return err
-		}
+		s.readOrders(tick + uint64(i))
 		s.ticks = append(s.ticks, s.orders)
 		s.orders = nil
 	}
-	if s.req.err != nil {
-		return s.req.err
-	}
+	ensure(s.req.err)
 	hashes := make([]byte, 0, n*merkle.ShortSize)
 	for i, orders := range s.ticks {
 		if err := s.at.Step(orders); err != nil {
-			return fmt.Errorf("tick %d: %w", tick+uint64(i), err)
+			ensure(fmt.Errorf("tick %d: %w", tick+uint64(i), err))
 		}
 		h := s.at.SyncHash()
 		hashes = append(hashes, h[:]...)
 	}
 	s.reply.bin(hashes)
-	return nil
 }
 
 // state answers save as well: a .snap is as good as another format.
-func (s *Server) state(saver bisect.Saver) error {
-	w, err := saver.World()
-	if err != nil {
-		return err
-	}
-	b, err := snapshot.Encode(w, snapshot.WriteOptions{Plain: true})
-	if err != nil {
-		return err
-	}
+func (s *Server) state(saver bisect.Saver) {
+	w := must(saver.World())
+	b := must(snapshot.Encode(w, snapshot.WriteOptions{Plain: true}))
 	s.reply.bin(b)
-	return nil
 }
 
-func (s *Server) restore() error {
+func (s *Server) restore() {
 	b := s.req.bin("save")
-	if s.req.err != nil {
-		return s.req.err
-	}
+	ensure(s.req.err)
 	if s.header == nil {
-		return errors.New("no session has been started")
+		ensure(errors.New("no session has been started"))
 	}
-	return s.resume(b, s.header)
+	s.resume(b, s.header)
 }
 
-func (s *Server) load() error {
+func (s *Server) load() {
 	b := s.req.bin("state")
 	none := s.req.null("header")
-	if s.req.err != nil {
-		return s.req.err
-	}
+	ensure(s.req.err)
 	if none {
-		return s.resume(b, nil)
+		s.resume(b, nil)
+		return
 	}
-	h, err := s.readHeader()
-	if err != nil {
-		return err
-	}
-	return s.resume(b, h)
+	s.resume(b, s.readHeader())
 }
 
-func (s *Server) resume(b []byte, h *orderlog.Header) error {
-	w, err := snapshot.Decode(b, "the state")
-	if err != nil {
-		return err
-	}
+func (s *Server) resume(b []byte, h *orderlog.Header) {
+	w := must(snapshot.Decode(b, "the state"))
 	sim, err := s.sim.Resume(w, h)
-	return s.arrived(sim, h, err)
+	s.arrived(sim, h, err)
 }
 
-func (s *Server) begin(stepper bisect.Stepper) error {
-	tick, err := s.readTick()
-	if err != nil {
-		return err
-	}
-	if err := s.readOrders(tick); err != nil {
-		return err
-	}
+func (s *Server) begin(stepper bisect.Stepper) {
+	tick := s.readTick()
+	s.readOrders(tick)
 	orders := s.orders
 	s.orders = nil // the step keeps them until it is done
-	if err := stepper.Begin(orders); err != nil {
-		return err
-	}
+	ensure(stepper.Begin(orders))
 	s.reply.null()
-	return nil
 }
 
-func (s *Server) next(stepper bisect.Stepper) error {
+func (s *Server) next(stepper bisect.Stepper) {
 	system, more, err := stepper.Next()
-	if err != nil {
-		return err
-	}
+	ensure(err)
 	s.reply.array(3)
 	s.reply.str(system)
 	s.reply.bool(more)
 	s.hash()
-	return nil
 }
 
-func (s *Server) caches(checker bisect.CacheChecker) error {
-	stale, err := checker.StaleCaches()
-	if err != nil {
-		return err
-	}
+func (s *Server) caches(checker bisect.CacheChecker) {
+	stale := must(checker.StaleCaches())
 	s.reply.strs(stale)
-	return nil
 }
 
-func (s *Server) validate(v bisect.Validator) error {
-	if err := s.readOrders(s.req.uint("tick")); err != nil {
-		return err
-	}
-	why, err := v.Validate(s.orders)
-	if err != nil {
-		return err
-	}
+func (s *Server) validate(v bisect.Validator) {
+	s.readOrders(s.req.uint("tick"))
+	why := must(v.Validate(s.orders))
 	s.reply.strs(why)
-	return nil
 }
 
-func (s *Server) test(tester bisect.Tester) error {
-	tick, err := s.readTick()
-	if err != nil {
-		return err
-	}
+func (s *Server) test(tester bisect.Tester) {
+	tick := s.readTick()
 	order := s.req.raw("order")
-	if s.req.err != nil {
-		return s.req.err
-	}
+	ensure(s.req.err)
 	const one = 0x91 // the head of an array of one element
-	if s.orders, err = orderlog.ParseOrders(s.orders[:0], append([]byte{one}, order...), tick); err != nil {
-		return err
-	}
-	possible, err := tester.Test(&s.orders[0])
-	if err != nil {
-		return err
-	}
+	s.orders = must(orderlog.ParseOrders(s.orders[:0], append([]byte{one}, order...), tick))
+	possible := must(tester.Test(&s.orders[0]))
 	s.reply.array(2)
 	s.reply.bool(possible)
 	s.hash()
-	return nil
 }
 
-func (s *Server) predict(p bisect.Predictor) error {
-	tick, err := s.readTick()
-	if err != nil {
-		return err
-	}
+func (s *Server) predict(p bisect.Predictor) {
+	tick := s.readTick()
 	player := s.req.uint("player")
-	if err := s.readOrders(tick); err != nil {
-		return err
-	}
-	if err := p.Predict(uint32(player), s.orders); err != nil {
-		return err
-	}
+	s.readOrders(tick)
+	ensure(p.Predict(uint32(player), s.orders))
 	s.hash()
-	return nil
 }
 
-func (s *Server) where(l bisect.Locator) error {
+func (s *Server) where(l bisect.Locator) {
 	archetype, column := s.req.str("archetype"), s.req.str("column")
 	key := snapshot.Key{A: s.req.uint("key"), B: s.req.uint("second part of the key")}
-	if s.req.err != nil {
-		return s.req.err
-	}
+	ensure(s.req.err)
 	address, bytes, err := l.Where(archetype, column, key)
-	if err != nil {
-		return err
-	}
+	ensure(err)
 	s.reply.array(2)
 	s.reply.uint(address)
 	s.reply.uint32(bytes)
-	return nil
 }
