@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"embed"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -63,51 +64,10 @@ func makeOpenttd(ctx context.Context, dir string, seed uint64) ([]made, error) {
 	return all, nil
 }
 
-// The script that plays on the server, and the configuration of both.
-const (
-	openttdInfo = `class Planter extends AIInfo {
-	function GetAuthor() { return "desynctool"; }
-	function GetName() { return "Planter"; }
-	function GetDescription() { return "plants trees and places signs"; }
-	function GetVersion() { return 1; }
-	function GetDate() { return "2026-01-01"; }
-	function CreateInstance() { return "Planter"; }
-	function GetShortName() { return "PLNT"; }
-	function GetAPIVersion() { return "12"; }
-}
-RegisterAI(Planter());
-`
-	openttdPlanter = `class Planter extends AIController {
-	function Start() {
-		AICompany.SetLoanAmount(AICompany.GetMaxLoanAmount());
-		for (local n = 0; true; n++) {
-			local tile = AIBase.RandRange(AIMap.GetMapSize());
-			if (AIMap.IsValidTile(tile)) {
-				AITile.PlantTree(tile);
-				if (n % 5 == 0) AISign.BuildSign(tile, "sign " + n);
-			}
-			this.Sleep(40);
-		}
-	}
-}
-`
-	openttdConfig = `[gui]
-autosave = off
-[network]
-server_name = witness
-client_name = witness
-server_game_type = local
-server_advertise = false
-min_active_clients = 0
-sync_freq = 50
-[difficulty]
-max_no_competitors = 0
-[game_creation]
-map_x = 6
-map_y = 6
-starting_year = 1950
-`
-)
+// planter has the script that plays on the server, and the configuration of both.
+//
+//go:embed planter
+var planter embed.FS
 
 // play plays a session, with the server's files in dir/server and the client's in dir/client.
 func (c *openttdCase) play(ctx context.Context, program, dir string, random *rand.Rand) (m made, err error) {
@@ -168,9 +128,10 @@ type openttdPeer struct {
 }
 
 func startOpenttd(ctx context.Context, program, dir string, args ...string) *openttdPeer {
-	for name, text := range map[string]string{"openttd.cfg": openttdConfig, "ai/planter/info.nut": openttdInfo, "ai/planter/main.nut": openttdPlanter} {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		try.Check(errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o666)))
+	for name, folder := range map[string]string{"openttd.cfg": "", "info.nut": "ai/planter", "main.nut": "ai/planter"} {
+		to := filepath.Join(dir, filepath.FromSlash(folder))
+		try.Check(os.MkdirAll(to, 0o777))
+		try.Check(os.WriteFile(filepath.Join(to, name), try.Get(planter.ReadFile("planter/"+name)), 0o666))
 	}
 	out := try.Get(os.Create(filepath.Join(dir, "stdout.txt")))
 	defer out.Close()

@@ -4,14 +4,22 @@ package main
 
 import (
 	"bytes"
+	"embed"
 	"encoding/binary"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 
 	"github.com/desynctool/desynctool/tools/internal/try"
 )
+
+// tanks is a game of tanks that drive and shoot. Its script dumps the state every few frames, like scripts of games for
+// engines without a dump.
+//
+//go:embed tanks
+var tanks embed.FS
 
 // The game and the map of the sessions of Spring, because Debian has none. They are written each time, with the same
 // bytes.
@@ -28,9 +36,9 @@ func writeSpringData(dir string) {
 		"maps/field.sdd/maps/field.smt":     fieldTiles(),
 		"games/tanks.sdd/objects3d/box.s3o": boxModel(),
 	}
-	for name, text := range tanksGame {
-		files["games/tanks.sdd/"+name] = []byte(text)
-	}
+	game := filepath.Join(dir, "games", "tanks.sdd")
+	try.Check(os.RemoveAll(game))
+	try.Check(os.CopyFS(game, try.Get(fs.Sub(tanks, "tanks"))))
 	for name, b := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		try.Check(os.MkdirAll(filepath.Dir(path), 0o755))

@@ -1,0 +1,1 @@
+return VFS.Include("LuaGadgets/Gadgets/unit_script.lua", nil, VFS.BASE)

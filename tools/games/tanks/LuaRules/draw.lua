@@ -1,0 +1,1 @@
+VFS.Include("LuaGadgets/gadgets.lua", nil, VFS.BASE)

@@ -1,0 +1,1 @@
+return {{name = "Tanks", startUnit = "tank"}}

@@ -1,0 +1,1 @@
+return {name = "Witness Tanks", version = "1", modtype = 1, depend = {"Spring content v1", "Spring Cursors"}}
