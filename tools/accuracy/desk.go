@@ -9,6 +9,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/words"
 	"github.com/desynctool/desynctool/tools/accuracy/verdicts"
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // recorded are desyncs of real games, named by how they were caused.
@@ -34,11 +35,8 @@ const bugsPlanted = 24
 // groups measures how well reports are grouped by bug in some games, with this many sessions of each bug, and writes the
 // tables of docs/desk-accuracy.md. The reference game plays under two sets of names. With mix, it writes the sessions with all of their evidence, the recordings and the truth to
 // that folder instead.
-func groups(names []string, seed uint64, sessions int, mix string) error {
-	dir, err := os.MkdirTemp("", "accuracy-")
-	if err != nil {
-		return err
-	}
+func groups(names []string, seed uint64, sessions int, mix string) {
+	dir := try.Get(os.MkdirTemp("", "accuracy-"))
 	defer os.RemoveAll(dir)
 	var games []verdicts.Game
 	for _, name := range names {
@@ -46,27 +44,17 @@ func groups(names []string, seed uint64, sessions int, mix string) error {
 			games = append(games, verdicts.Reference{Names: 7}, verdicts.Reference{Names: 3})
 			continue
 		}
-		g, err := verdicts.Compile(".", name, dir)
-		if err != nil {
-			return err
-		}
-		games = append(games, g)
+		games = append(games, try.Get(verdicts.Compile(".", name, dir)))
 	}
 	shows := verdicts.Shows(seed, filepath.Join(dir, "shows"))
 	if mix != "" {
-		bugs, err := verdicts.Bugs(games, bugsPlanted, seed, true, shows)
-		if err != nil {
-			return err
-		}
-		_, err = verdicts.Mix(mix, verdicts.Strikes(bugs, sessions, seed), verdicts.Complete, recorded)
-		return err
+		bugs := try.Get(verdicts.Bugs(games, bugsPlanted, seed, true, shows))
+		try.Get(verdicts.Mix(mix, verdicts.Strikes(bugs, sessions, seed), verdicts.Complete, recorded))
+		return
 	}
 	played := 0
-	measure := func(apart bool, sessions int, views []verdicts.View) ([]verdicts.Grouped, error) {
-		bugs, err := verdicts.Bugs(games, bugsPlanted, seed, apart, shows)
-		if err != nil {
-			return nil, err
-		}
+	measure := func(apart bool, sessions int, views []verdicts.View) []verdicts.Grouped {
+		bugs := try.Get(verdicts.Bugs(games, bugsPlanted, seed, apart, shows))
 		strikes := verdicts.Strikes(bugs, sessions, seed)
 		played++
 		part := filepath.Join(dir, fmt.Sprint(played))
@@ -76,17 +64,15 @@ func groups(names []string, seed uint64, sessions int, mix string) error {
 		for _, s := range hidden {
 			fmt.Printf("never showed: %s, session %d\n", s.Bug.Name, s.Number)
 		}
-		return list, err
+		try.Check(err)
+		return list
 	}
-	list, err := measure(true, sessions, verdicts.Views())
-	if err != nil {
-		return err
-	}
+	list := measure(true, sessions, verdicts.Views())
 	for _, x := range recorded {
 		g := verdicts.Grouped{Bug: x.Bug, View: verdicts.Complete}
 		r, err := triaged([]string{filepath.FromSlash(x.Dir)})
 		if err != nil {
-			return fmt.Errorf("%s: %w", x.Dir, err)
+			panic(try.Failed("%s: %w", x.Dir, err))
 		}
 		if k, weak, ok := keyed(r); ok {
 			g.Key, g.Weak, g.Found = k, weak, r.Fingerprints
@@ -94,25 +80,18 @@ func groups(names []string, seed uint64, sessions int, mix string) error {
 		list = append(list, g)
 	}
 	fmt.Print("Each bug in a separate place:\n\n")
-	if err := show(list); err != nil {
-		return err
-	}
-	if list, err = measure(false, sessions/2, []verdicts.View{verdicts.Complete}); err != nil {
-		return err
-	}
+	show(list)
+	list = measure(false, sessions/2, []verdicts.View{verdicts.Complete})
 	fmt.Print("\nBugs anywhere:\n\n")
-	return show(list)
+	show(list)
 }
 
-func show(list []verdicts.Grouped) error {
-	if err := verdicts.GroupTable(os.Stdout, list); err != nil {
-		return err
-	}
+func show(list []verdicts.Grouped) {
+	try.Check(verdicts.GroupTable(os.Stdout, list))
 	fmt.Println()
 	for _, line := range verdicts.Together(list) {
 		fmt.Println("- " + line)
 	}
-	return nil
 }
 
 func triaged(dirs []string) (*document.Report, error) {

@@ -24,6 +24,7 @@ import (
 	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/tools/accuracy/verdicts"
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 func main() {
@@ -33,7 +34,8 @@ func main() {
 	}
 }
 
-func run() error {
+func run() (err error) {
+	defer try.Catch(&err)
 	faulty := flag.Int("sessions", 240, "sessions of each game with a mistake")
 	clean := flag.Int("clean", 60, "sessions of each game without one")
 	names := flag.String("games", "refsim", "games, by comma: refsim, arena, trade, tugs, moles")
@@ -49,22 +51,18 @@ func run() error {
 	mix := flag.String("mix", "", "with -desk: write the sessions and the truth to this folder, and measure nothing")
 	flag.Parse()
 	if *same {
-		return sameBy(strings.Split(*names, ","), *seed, *each)
+		sameBy(strings.Split(*names, ","), *seed, *each)
+		return nil
 	}
 	if *many {
-		return groups(strings.Split(*names, ","), *seed, *each, *mix)
+		groups(strings.Split(*names, ","), *seed, *each, *mix)
+		return nil
 	}
-	dir, err := os.MkdirTemp("", "accuracy-")
-	if err != nil {
-		return err
-	}
+	dir := try.Get(os.MkdirTemp("", "accuracy-"))
 	defer os.RemoveAll(dir)
 	var list []verdicts.Session
 	for _, name := range strings.Split(*names, ",") {
-		game, err := gameOf(name, dir)
-		if err != nil {
-			return err
-		}
+		game := gameOf(name, dir)
 		list = append(append(list, verdicts.Faulty(game, *faulty)...), verdicts.Clean(game, *clean)...)
 	}
 	list = slices.DeleteFunc(list, func(s verdicts.Session) bool {
@@ -84,9 +82,7 @@ func run() error {
 	scores, err := verdicts.Run(list, func(i int) string { return fmt.Sprintf("%s/%d", dir, i) }, measured,
 		func(done int) { fmt.Fprintf(os.Stderr, "\r%d of %d", done, len(list)) })
 	fmt.Fprintln(os.Stderr)
-	if err != nil {
-		return err
-	}
+	try.Check(err)
 	if *tested {
 		for _, s := range scores {
 			for _, c := range s.Causes {
@@ -97,9 +93,7 @@ func run() error {
 	if *rules {
 		return verdicts.RuleTable(os.Stdout, scores)
 	}
-	if err := verdicts.Table(os.Stdout, scores); err != nil {
-		return err
-	}
+	try.Check(verdicts.Table(os.Stdout, scores))
 	fmt.Println()
 	return verdicts.CauseTable(os.Stdout, scores)
 }
@@ -116,9 +110,9 @@ func conclude(dirs []string, sim, own *bisect.Sim) (*verdict.Conclusion, error) 
 }
 
 // gameOf returns a game. Programs are compiled to dir.
-func gameOf(name, dir string) (verdicts.Game, error) {
+func gameOf(name, dir string) verdicts.Game {
 	if name == "refsim" {
-		return verdicts.Reference{}, nil
+		return verdicts.Reference{}
 	}
-	return verdicts.Compile(".", name, dir)
+	return try.Get(verdicts.Compile(".", name, dir))
 }

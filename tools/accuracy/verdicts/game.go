@@ -19,6 +19,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/lists"
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // Game is a game that can play sessions with mistakes.
@@ -110,12 +111,10 @@ type Program struct {
 }
 
 // NewProgram gets the list of possible mistakes from a command.
-func NewProgram(name string, command ...string) (*Program, error) {
-	p := &Program{name: name, command: command}
-	out, err := p.run("faults")
-	if err != nil {
-		return nil, err
-	}
+func NewProgram(name string, command ...string) (p *Program, err error) {
+	defer try.Catch(&err)
+	p = &Program{name: name, command: command}
+	out := p.run("faults")
 	places := map[string][]string{}
 	var names []string
 	for line := range strings.Lines(out) {
@@ -129,13 +128,14 @@ func NewProgram(name string, command ...string) (*Program, error) {
 	return p, nil
 }
 
-func (p *Program) run(args ...string) (string, error) {
+func (p *Program) run(args ...string) string {
 	out, err := exec.Command(p.command[0], append(slices.Clone(p.command[1:]), args...)...).Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
-		return "", fmt.Errorf("%s %s: %w: %s", p.name, strings.Join(args, " "), err, failed.Stderr)
+		panic(try.Failed("%s %s: %w: %s", p.name, strings.Join(args, " "), err, failed.Stderr))
 	}
-	return string(out), err
+	try.Check(err)
+	return string(out)
 }
 
 // Name implements Game.
@@ -154,49 +154,38 @@ func (p *Program) Sim(fault string) (*bisect.Sim, error) {
 }
 
 // Play implements Game.
-func (p *Program) Play(s Session, dir string) (*session.Recording, error) {
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return nil, err
-	}
+func (p *Program) Play(s Session, dir string) (r *session.Recording, err error) {
+	defer try.Catch(&err)
+	try.Check(os.MkdirAll(filepath.Dir(dir), 0o755))
 	args := []string{"record", dir, "--seed", fmt.Sprint(s.Seed), "--ticks", fmt.Sprint(s.ticks()), "--snapshot-every", fmt.Sprint(snapshotEvery), "--trace", string(s.Trace)}
 	if s.Fault != "" {
 		args = append(args, "--fault", s.Fault+":"+s.guilty())
 	}
-	if _, err := p.run(args...); err != nil {
-		return nil, err
-	}
-	return recording(dir)
+	p.run(args...)
+	return recording(dir), nil
 }
 
 // recording reads the files that a program left.
-func recording(dir string) (*session.Recording, error) {
+func recording(dir string) *session.Recording {
 	r := &session.Recording{Truth: &session.Truth{}}
-	text, err := os.ReadFile(filepath.Join(dir, session.TruthName))
-	if err != nil {
-		return nil, err
-	}
+	text := try.Get(os.ReadFile(filepath.Join(dir, session.TruthName)))
 	if err := json.Unmarshal(text, r.Truth); err != nil {
-		return nil, fmt.Errorf("%s: %w", session.TruthName, err)
+		panic(try.Failed("%s: %w", session.TruthName, err))
 	}
 	loads := struct{ Load bool }{} // the peer diverged by loading
 	if err := json.Unmarshal(text, &loads); err != nil {
-		return nil, fmt.Errorf("%s: %w", session.TruthName, err)
+		panic(try.Failed("%s: %w", session.TruthName, err))
 	}
 	if loads.Load && r.Truth.Bracket != nil && r.Truth.LoadedAt == nil {
 		r.Truth.LoadedAt = &r.Truth.Bracket.Bad
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
+	entries := try.Get(os.ReadDir(dir))
 	for _, e := range entries {
 		if !e.IsDir() {
 			continue
 		}
 		peer := session.Recorded{Name: e.Name(), Dir: filepath.Join(dir, e.Name())}
-		if err := peerFiles(&peer); err != nil {
-			return nil, err
-		}
+		peerFiles(&peer)
 		r.Peers = append(r.Peers, peer)
 	}
 	first := "host"
@@ -205,7 +194,7 @@ func recording(dir string) (*session.Recording, error) {
 	}
 	order := []string{first, r.Truth.Peer, "client"}
 	lists.SortStable(r.Peers, func(a, b session.Recorded) int { return rankOf(order, a.Name) - rankOf(order, b.Name) })
-	return r, nil
+	return r
 }
 
 // rankOf returns the place of a peer in a list, and the list's length for a peer that is not in it.
@@ -217,54 +206,43 @@ func rankOf(order []string, peer string) int {
 }
 
 // peerFiles finds the files of a peer.
-func peerFiles(p *session.Recorded) error {
+func peerFiles(p *session.Recorded) {
 	p.Log = filepath.Join(p.Dir, session.LogName)
-	files, err := filepath.Glob(filepath.Join(p.Dir, "desync_*.snap"))
-	if err != nil {
-		return err
-	}
+	files := try.Get(filepath.Glob(filepath.Join(p.Dir, "desync_*.snap")))
 	for _, file := range files { // sorted names are in the order of their points
 		tick := strings.TrimSuffix(file[strings.LastIndex(file, "_")+1:], ".snap")
 		point, err := strconv.ParseUint(tick, 10, 64)
 		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+			panic(try.Failed("%s: %w", file, err))
 		}
 		p.Snapshots, p.Points = append(p.Snapshots, file), append(p.Points, point)
 	}
-	return nil
 }
 
 // Compile compiles a game to a folder: an example of docs/sdk (arena, in C, or trade, in C#), tugs, in Rust, or moles, in
 // TypeScript for Node. root is the root of the repository. The error names the missing program, or contains its output.
 // Flags are for the compiler of tugs, in place of -O, which takes longer to compile than some short sessions take to play.
-func Compile(root, name, dir string, flags ...string) (Game, error) {
+func Compile(root, name, dir string, flags ...string) (g Game, err error) {
+	defer try.Catch(&err)
 	out, in := filepath.Join(dir, name), filepath.Join(root, "docs", "sdk")
 	switch name {
 	case "arena":
-		if err := compile("cc", "-std=c99", "-O2", "-pthread", "-o", out, filepath.Join(in, "c", "arena.c")); err != nil {
-			return nil, err
-		}
+		compile("cc", "-std=c99", "-O2", "-pthread", "-o", out, filepath.Join(in, "c", "arena.c"))
 		return NewProgram(name, out)
 	case "trade":
 		out += ".exe"
-		if err := compile("mcs", "-out:"+out, filepath.Join(in, "csharp", "Trade.cs"), filepath.Join(in, "csharp", "Desynctool.cs")); err != nil {
-			return nil, err
-		}
+		compile("mcs", "-out:"+out, filepath.Join(in, "csharp", "Trade.cs"), filepath.Join(in, "csharp", "Desynctool.cs"))
 		return NewProgram(name, "mono", out)
 	case "tugs":
 		source := filepath.Join(root, "tools", "accuracy", "games", name, name+".rs")
 		if flags == nil {
 			flags = []string{"-O"}
 		}
-		if err := compile("rustc", append(flags, "--edition", "2021", "-o", out, source)...); err != nil {
-			return nil, err
-		}
+		compile("rustc", append(flags, "--edition", "2021", "-o", out, source)...)
 		return NewProgram(name, out)
 	case "moles":
 		out += ".mjs"
-		if err := bundled(filepath.Join(root, "tools", "accuracy", "games", name, name+".ts"), out); err != nil {
-			return nil, err
-		}
+		bundled(filepath.Join(root, "tools", "accuracy", "games", name, name+".ts"), out)
 		p, err := NewProgram(name, "node", out)
 		if err == nil {
 			p.ticks = 80 // it plays some hundred ticks a second
@@ -275,22 +253,19 @@ func Compile(root, name, dir string, flags ...string) (Game, error) {
 }
 
 // bundled takes the types out of a program in TypeScript, and writes it into one file for Node.
-func bundled(source, out string) error {
-	if _, err := exec.LookPath("node"); err != nil {
-		return err
-	}
+func bundled(source, out string) {
+	try.Get(exec.LookPath("node"))
 	result := api.Build(api.BuildOptions{
 		EntryPoints: []string{source}, Bundle: true, Format: api.FormatESModule, Platform: api.PlatformNode, Target: api.ES2022, LogLevel: api.LogLevelSilent,
 	})
 	if len(result.Errors) > 0 || len(result.OutputFiles) != 1 {
-		return fmt.Errorf("%s: %v", source, result.Errors)
+		panic(try.Failed("%s: %v", source, result.Errors))
 	}
-	return os.WriteFile(out, result.OutputFiles[0].Contents, 0o666)
+	try.Check(os.WriteFile(out, result.OutputFiles[0].Contents, 0o666))
 }
 
-func compile(name string, args ...string) error {
+func compile(name string, args ...string) {
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %s", name, err, out)
+		panic(try.Failed("%s: %w: %s", name, err, out))
 	}
-	return nil
 }

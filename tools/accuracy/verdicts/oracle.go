@@ -10,6 +10,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // held records which questions a session's artifacts can answer at all.
@@ -36,38 +37,34 @@ type states struct {
 // holds determines what a recording without its removed artifacts can show. differ describes the states of the
 // divergent tick, which exist or can be computed. If no trace shows the first archetype, these states do if they differ
 // in only one.
-func (s Session) holds(r *session.Recording, differ states) (held, error) {
+func (s Session) holds(r *session.Recording, differ states) held {
 	t := r.Truth
 	logs := s.Lack != LogsGone
 	h := held{kind: logs || t.Checksum == nil, guilty: logs && !s.network()}
 	if t.Checksum != nil { // nothing recorded covers the states
 		if h.kind && t.Checksum.Kind == string(bisect.ChecksumOnly) {
-			var err error
-			h.kind, err = contradicted(r)
-			if err != nil {
-				return h, err
-			}
+			h.kind = contradicted(r)
 		}
-		return h, nil
+		return h
 	}
 	initial := *t.InitialState || t.LoadedAt != nil // there is no divergent tick
 	if t.LoadedAt != nil && !logs {
-		return h, nil // nothing shows that a peer loaded
+		return h // nothing shows that a peer loaded
 	}
 	h.tick = !initial && (logs || s.Trace != session.TraceNone || left(r, *t.Bracket.Good) && left(r, t.Bracket.Bad))
 	h.system = t.System != nil && s.Trace != session.TraceNone
 	h.archetype = h.system && s.Trace != session.TraceSystem
 	h.component = h.archetype && s.Trace == session.TraceColumn
 	if h.component {
-		return h, nil
+		return h
 	}
 	if !h.tick && !initial {
-		return h, nil
+		return h
 	}
 	h.archetype = h.archetype || len(differ.archetypes) == 1 || *t.InitialState && len(differ.archetypes) > 0
 	// For an archetype in a trace, the states show the component if it differs in only one.
 	h.component = *t.Archetype == "" && h.archetype || h.archetype && len(differ.components[*t.Archetype]) == 1
-	return h, nil
+	return h
 }
 
 // showsTick reports whether there are states of both sides right after the divergent tick.
@@ -90,44 +87,39 @@ func left(r *session.Recording, point uint64) bool {
 
 // contradicted reports whether two peers left snapshots of a state point at which their recorded hashes differ. Without
 // such a point, nothing shows that the states were equal there.
-func contradicted(r *session.Recording) (bool, error) {
+func contradicted(r *session.Recording) bool {
 	var hashes [2]map[uint64]merkle.Short
 	for i := range hashes {
-		log, err := orderlog.ReadFile(r.Peers[i].Log)
-		if err != nil {
-			return false, err
-		}
+		log := try.Get(orderlog.ReadFile(r.Peers[i].Log))
 		_, hashes[i], _ = bisect.Recorded(log)
 	}
 	for i, point := range r.Peers[0].Points {
 		if _, err := os.Stat(r.Peers[0].Snapshots[i]); err == nil && hashes[0][point] != hashes[1][point] {
-			return true, nil
+			return true
 		}
 	}
-	return false, nil
+	return false
 }
 
 // differing compares the columns of two peers' snapshots at the end of the first tick that differs, byte by byte. If
 // one side lacks an entity, the entity differs in all components.
-func differing(r *session.Recording) (s states, err error) {
+func differing(r *session.Recording) (s states) {
 	if r.Truth.Bracket == nil {
-		return s, nil
+		return s
 	}
 	var worlds []*snapshot.World
 	for i := range r.Peers[:2] {
 		path := r.Peers[i].At(r.Truth.Bracket.Bad)
 		if path == "" {
-			return s, nil
+			return s
 		}
 		f, err := snapshot.OpenFile(path)
 		if err != nil {
-			return s, nil // it was removed
+			return s // it was removed
 		}
 		w, err := snapshot.Load(f)
 		f.Close()
-		if err != nil {
-			return s, err
-		}
+		try.Check(err)
 		worlds = append(worlds, w)
 	}
 	a, b := worlds[0], worlds[1]
@@ -152,5 +144,5 @@ func differing(r *session.Recording) (s states, err error) {
 			s.archetypes = append(s.archetypes, x.Label)
 		}
 	}
-	return s, nil
+	return s
 }

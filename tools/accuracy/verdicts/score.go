@@ -10,6 +10,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/verdict"
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // Question is a question that a verdict may answer.
@@ -57,67 +58,39 @@ type Score struct {
 }
 
 // Measure plays a session in dir and scores the conclusion.
-func Measure(s Session, dir string, m Measured) (*Score, error) {
+func Measure(s Session, dir string, m Measured) (score *Score, err error) {
+	defer func() {
+		if err != nil {
+			score, err = nil, fmt.Errorf("%s: %w", s, err)
+		}
+	}()
+	defer try.Catch(&err)
 	defer os.RemoveAll(filepath.Join(dir, "s"))
-	r, err := s.Game.Play(s, filepath.Join(dir, "s"))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s, err)
-	}
-	played, err := differing(r)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s, err)
-	}
-	if err := s.take(r); err != nil {
-		return nil, fmt.Errorf("%s: %w", s, err)
-	}
-	score := &Score{Session: s, Bit: s.shows(r), Marks: map[Question]Mark{}, Answers: map[Question]string{}}
+	r := try.Get(s.Game.Play(s, filepath.Join(dir, "s")))
+	played := differing(r)
+	s.take(r)
+	score = &Score{Session: s, Bit: s.shows(r), Marks: map[Question]Mark{}, Answers: map[Question]string{}}
 	dirs := lists.Map(r.Peers, func(p session.Recorded) string { return p.Dir })
-	sim, err := s.Game.Sim("")
-	if err != nil {
-		return nil, err
-	}
-	v, err := m(dirs, sim, nil)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s, err)
-	}
+	sim := try.Get(s.Game.Sim(""))
+	v := try.Get(m(dirs, sim, nil))
 	if !score.Bit {
 		score.alarm(v)
 		return score, nil
 	}
-	left, err := differing(r)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s, err)
-	}
-	h, err := s.holds(r, left)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s, err)
-	}
+	h := s.holds(r, differing(r))
 	replayed := h
 	if s.network() && s.Lack != LogsGone { // the correct build computes the states of both sides
-		if replayed, err = s.holds(r, played); err != nil {
-			return nil, fmt.Errorf("%s: %w", s, err)
-		}
+		replayed = s.holds(r, played)
 	}
 	score.mark(r.Truth, replayed, v)
-	without, err := m(dirs, nil, nil)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s, err)
-	}
+	without := try.Get(m(dirs, nil, nil))
 	score.locus(r.Truth, h, without)
 	score.cause(s.shape(r), without)
 	if s.Lack == LogsGone {
 		return score, nil // there is nothing to replay
 	}
 	score.cause(WithSim, v)
-	own, err := s.Game.Sim(s.Fault)
-	if err != nil {
-		return nil, err
-	}
-	v, err = m(dirs, sim, own)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s, err)
-	}
-	score.cause(WithOwn, v)
+	score.cause(WithOwn, try.Get(m(dirs, sim, try.Get(s.Game.Sim(s.Fault)))))
 	return score, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/report/verdict"
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // Lack is the evidence that is removed from a session's artifacts.
@@ -119,12 +120,9 @@ func (s Session) guilty() string {
 func (s Session) ticks() uint64 { return cmp.Or(s.Ticks, Ticks) }
 
 // take removes the artifacts that a session must lack.
-func (s Session) take(r *session.Recording) error {
+func (s Session) take(r *session.Recording) {
 	for _, p := range r.Peers {
-		reports, err := filepath.Glob(filepath.Join(p.Dir, "*.json"))
-		if err != nil {
-			return err
-		}
+		reports := try.Get(filepath.Glob(filepath.Join(p.Dir, "*.json")))
 		gone := reports // they contain the answer that the rest should show
 		if s.Lack == LogsGone {
 			gone = append(gone, p.Log)
@@ -136,12 +134,10 @@ func (s Session) take(r *session.Recording) error {
 			}
 		}
 		for _, file := range gone {
-			if err := os.Remove(file); err != nil {
-				return err
-			}
+			try.Check(os.Remove(file))
 		}
 	}
-	return os.Remove(filepath.Join(filepath.Dir(r.Peers[0].Dir), session.TruthName))
+	try.Check(os.Remove(filepath.Join(filepath.Dir(r.Peers[0].Dir), session.TruthName)))
 }
 
 // network reports whether the mistake happens to an order on its way.

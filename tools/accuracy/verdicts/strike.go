@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // Strike is a session in which a bug occurs.
@@ -52,6 +53,7 @@ func (s Strike) session(again int, trace session.TraceLevel) Session {
 // appeared.
 func (s Strike) Leave(dir string, views []View, each func(View, []string) error) (shown bool, err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer try.Catch(&err)
 	for again := range lengths {
 		recordings := map[session.TraceLevel]*session.Recording{}
 		for i, v := range views {
@@ -67,10 +69,7 @@ func (s Strike) Leave(dir string, views []View, each func(View, []string) error)
 				break
 			}
 			shown = true
-			dirs, err := v.show(r, filepath.Join(dir, fmt.Sprintf("view%d", i)))
-			if err != nil {
-				return shown, err
-			}
+			dirs := v.show(r, filepath.Join(dir, fmt.Sprintf("view%d", i)))
 			if err := each(v, dirs); err != nil {
 				return shown, fmt.Errorf("%s, %s: %w", x, v, err)
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/tools/internal/try"
 )
 
 // View is the part of a session's artifacts that is left.
@@ -45,37 +46,28 @@ func (v View) trace() session.TraceLevel {
 
 // show creates a folder below dir for each peer, with the artifacts of a recording that the view leaves, and returns
 // these folders.
-func (v View) show(r *session.Recording, dir string) (dirs []string, err error) {
+func (v View) show(r *session.Recording, dir string) (dirs []string) {
 	for i := range r.Peers {
 		p := &r.Peers[i]
 		if v == OnePeer && i != 1 {
 			continue
 		}
 		to := filepath.Join(dir, p.Name)
-		if err := os.MkdirAll(to, 0o777); err != nil {
-			return nil, err
-		}
+		try.Check(os.MkdirAll(to, 0o777))
 		dirs = append(dirs, to)
 		if v == Claimed {
-			if err := os.WriteFile(filepath.Join(to, "game.log"), claimOf(r, i), 0o666); err != nil {
-				return nil, err
-			}
+			try.Check(os.WriteFile(filepath.Join(to, "game.log"), claimOf(r, i), 0o666))
 			continue
 		}
-		entries, err := os.ReadDir(p.Dir)
-		if err != nil {
-			return nil, err
-		}
+		entries := try.Get(os.ReadDir(p.Dir))
 		for _, e := range entries {
 			from := filepath.Join(p.Dir, e.Name())
 			if v.keeps(r, p, from) {
-				if err := os.Link(from, filepath.Join(to, e.Name())); err != nil {
-					return nil, err
-				}
+				try.Check(os.Link(from, filepath.Join(to, e.Name())))
 			}
 		}
 	}
-	return dirs, nil
+	return dirs
 }
 
 // keeps reports whether a view contains a file of a peer.
