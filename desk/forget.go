@@ -197,12 +197,7 @@ func (x *forgetting) bundle(ctx context.Context, id int64) error {
 			return err
 		}
 	}
-	for _, name := range []string{"bundle.forget-kept", "receipts.unname"} {
-		if _, err := x.tx.run(ctx, name, id); err != nil {
-			return err
-		}
-	}
-	return nil
+	return x.tx.runAll(ctx, id, "bundle.forget-kept", "receipts.unname")
 }
 
 // unname removes the name from the names of bundles and receipts.
@@ -260,10 +255,8 @@ func (x *forgetting) traits(ctx context.Context) error {
 		if err := x.traitSets(ctx, id); err != nil {
 			return err
 		}
-		for _, name := range []string{"variant.trait.delete", "game.trait.delete", "trait.delete"} {
-			if _, err := x.tx.run(ctx, name, id); err != nil {
-				return err
-			}
+		if err := x.tx.runAll(ctx, id, "variant.trait.delete", "game.trait.delete", "trait.delete"); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -273,10 +266,8 @@ func (x *forgetting) traits(ctx context.Context) error {
 func (x *forgetting) traitSets(ctx context.Context, trait int64) error {
 	sets, err := valuesOf[int64](ctx, x.tx, "trait.sets", trait)
 	for _, id := range sets {
-		for _, name := range []string{"set.traits.delete", "set.delete"} {
-			if err == nil {
-				_, err = x.tx.run(ctx, name, id)
-			}
+		if err == nil {
+			err = x.tx.runAll(ctx, id, "set.traits.delete", "set.delete")
 		}
 	}
 	return err

@@ -161,10 +161,5 @@ func (tx *Tx) drop(ctx context.Context, bundle int64, match int) error {
 	if err := tx.forget(ctx, id, &old); err != nil {
 		return err
 	}
-	for _, name := range []string{"document.delete", "report.delete"} {
-		if _, err := tx.run(ctx, name, id); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.runAll(ctx, id, "document.delete", "report.delete")
 }

@@ -298,12 +298,7 @@ func (tx *Tx) dropBundle(ctx context.Context, id int64) error {
 	if err := tx.dropBeyond(ctx, id, 0); err != nil {
 		return err
 	}
-	for _, name := range []string{"shares.delete", "receipts.delete", "bundle.delete"} {
-		if _, err := tx.run(ctx, name, id); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.runAll(ctx, id, "shares.delete", "receipts.delete", "bundle.delete")
 }
 
 // dropBlob deletes a blob if no bundle needs it and it was not written for a day.

@@ -329,6 +329,16 @@ func (tx *Tx) run(ctx context.Context, name string, args ...any) (int64, error) 
 	return r.RowsAffected()
 }
 
+// runAll runs statements that have the same argument.
+func (tx *Tx) runAll(ctx context.Context, arg any, names ...string) error {
+	for _, name := range names {
+		if _, err := tx.run(ctx, name, arg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // row runs a statement that returns one row, and reads it into dest. Without a row the error is sql.ErrNoRows.
 func (tx *Tx) row(ctx context.Context, name string, args []any, dest ...any) error {
 	st, err := tx.stmt(ctx, name)

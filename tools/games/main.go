@@ -111,6 +111,18 @@ func run() (wrong int, err error) {
 	return wrong, nil
 }
 
+// sleep waits for a time.
+func sleep(ctx context.Context, d time.Duration) { await(ctx, d, "the session was not over") }
+
+// await is sleep, with the error if the session ends meanwhile.
+func await(ctx context.Context, d time.Duration, missing string) {
+	select {
+	case <-ctx.Done():
+		panic(try.Failed("%s: %w", missing, context.Cause(ctx)))
+	case <-time.After(d):
+	}
+}
+
 // triaged is the part of the tool's output that is judged.
 type triaged struct {
 	Status  string   `json:"status"`

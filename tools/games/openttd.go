@@ -165,11 +165,7 @@ func (p *openttdPeer) waits(ctx context.Context, text string, times int) {
 			try.Check(err)
 			return
 		}
-		select {
-		case <-ctx.Done():
-			panic(try.Failed("the game did not log %q: %w", text, context.Cause(ctx)))
-		case <-time.After(200 * time.Millisecond):
-		}
+		await(ctx, 200*time.Millisecond, fmt.Sprintf("the game did not log %q", text))
 	}
 }
 

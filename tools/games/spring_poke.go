@@ -31,15 +31,10 @@ func awaitPoke(ctx context.Context, dir string) poke {
 	for {
 		b, err := os.ReadFile(filepath.Join(dir, "poke-ready.txt"))
 		if err == nil {
-			_, err = fmt.Sscan(string(b), &p.unit, &p.pos[0], &p.pos[1], &p.pos[2], &p.speed[0], &p.speed[1], &p.speed[2], &p.health, &p.experience)
-			try.Check(err)
+			try.Get(fmt.Sscan(string(b), &p.unit, &p.pos[0], &p.pos[1], &p.pos[2], &p.speed[0], &p.speed[1], &p.speed[2], &p.health, &p.experience))
 			return p
 		}
-		select {
-		case <-ctx.Done():
-			panic(try.Failed("%s: no frame to poke in: %w", dir, context.Cause(ctx)))
-		case <-time.After(20 * time.Millisecond):
-		}
+		await(ctx, 20*time.Millisecond, dir+": no frame to poke in")
 	}
 }
 

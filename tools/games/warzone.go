@@ -266,11 +266,3 @@ func writeWarzoneMod(dir, script string) {
 	}
 	try.Check(errors.Join(err, z.Close(), out.Close()))
 }
-
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-		try.Check(context.Cause(ctx))
-	case <-time.After(d):
-	}
-}

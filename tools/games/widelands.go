@@ -219,11 +219,7 @@ func (p *widelandsPeer) count(text string) int {
 // waits waits until the game has printed a text.
 func (p *widelandsPeer) waits(ctx context.Context, text string) {
 	for p.count(text) == 0 {
-		select {
-		case <-ctx.Done():
-			panic(try.Failed("the game did not print %q: %w", text, context.Cause(ctx)))
-		case <-time.After(200 * time.Millisecond):
-		}
+		await(ctx, 200*time.Millisecond, fmt.Sprintf("the game did not print %q", text))
 	}
 }
 
@@ -250,11 +246,7 @@ func (p *widelandsPeer) reaches(ctx context.Context, ms uint64) {
 		if now >= ms || p.count("DESYNC") > 0 {
 			return
 		}
-		select {
-		case <-ctx.Done():
-			panic(try.Failed("the game is at %d ms: %w", now, context.Cause(ctx)))
-		case <-time.After(200 * time.Millisecond):
-		}
+		await(ctx, 200*time.Millisecond, fmt.Sprintf("the game is at %d ms", now))
 	}
 }
 

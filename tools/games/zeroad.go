@@ -179,7 +179,7 @@ func (s *zeroadSession) run(ctx context.Context) (err error) {
 	if s.c.lost != "" {
 		address = zeroadProxy(ctx, []byte(s.c.lost))
 	}
-	zeroadPause(ctx, 2*time.Second)
+	sleep(ctx, 2*time.Second)
 	s.client.start(ctx, append(args, "-autostart-client="+address, "-autostart-playername=Client"))
 	s.until(ctx, 5, s.host, s.client)
 	if s.c.meddle != nil {
@@ -200,14 +200,6 @@ func (s *zeroadSession) common() []string {
 		args = append(args, "-mod="+m)
 	}
 	return append(args, "-autostart-nonvisual", "-ooslog")
-}
-
-func zeroadPause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-		try.Check(ctx.Err())
-	case <-time.After(d):
-	}
 }
 
 // zeroadPatience is how long to wait without progress.
@@ -237,7 +229,7 @@ func (s *zeroadSession) wait(ctx context.Context, what string, done func() bool)
 		if time.Now().After(end) {
 			panic(try.Failed("%s: the host is at turn %d, the client at turn %d", what, s.host.turn(), s.client.turn()))
 		}
-		zeroadPause(ctx, 20*time.Millisecond)
+		sleep(ctx, 20*time.Millisecond)
 	}
 }
 

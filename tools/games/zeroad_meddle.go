@@ -34,7 +34,7 @@ func (s *zeroadSession) joinAgain(ctx context.Context) {
 		try.Check(os.RemoveAll(filepath.Join(s.client.dir, old)))
 	}
 	s.client.start(ctx, append(s.common(), "-autostart-client=127.0.0.1", "-autostart-playername=Client"))
-	zeroadPause(ctx, time.Second)
+	sleep(ctx, time.Second)
 	for end := time.Now().Add(zeroadPatience); s.client.turn() == 0; {
 		if time.Now().After(end) {
 			panic(try.Failed("the client did not join again"))
@@ -42,7 +42,7 @@ func (s *zeroadSession) joinAgain(ctx context.Context) {
 		s.host.signal(syscall.SIGCONT)
 		time.Sleep(20 * time.Millisecond)
 		s.host.signal(syscall.SIGSTOP)
-		zeroadPause(ctx, 80*time.Millisecond)
+		sleep(ctx, 80*time.Millisecond)
 	}
 	s.host.signal(syscall.SIGCONT)
 	log := s.client.newest("data/0ad/replays/*/*/commands.txt")
@@ -60,7 +60,7 @@ var zeroadHealth = regexp.MustCompile(`"hitpoints": (\d+\.\d{6,})\b`)
 func (s *zeroadSession) pokeClient(ctx context.Context) {
 	s.until(ctx, 35+uint64(s.r.IntN(20)), s.client)
 	for range 20 {
-		zeroadPause(ctx, 50*time.Millisecond)
+		sleep(ctx, 50*time.Millisecond)
 		if s.poke() > 0 {
 			return
 		}
