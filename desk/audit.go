@@ -79,9 +79,8 @@ func (s *Store) AuditList(ctx context.Context, from AuditMark, most int) (list [
 	var all [3][]numbered // newest first
 	err = s.each(ctx, "audit.list", []any{most + 1, from[0], from[1], from[2]}, func(scan func(...any) error) error {
 		var e numbered
-		var at, source int64
-		err := scan(&at, &source, &e.id, &e.Who, &e.What, &e.About)
-		e.At = micros(at)
+		var source int64
+		err := scan((*moment)(&e.At), &source, &e.id, &e.Who, &e.What, &e.About)
 		if source >= 1 && source <= 3 {
 			all[source-1] = append(all[source-1], e)
 		}

@@ -40,21 +40,13 @@ func (tx *Tx) tell(ctx context.Context, what string, group, report int64, build 
 }
 
 // newsColumns are the destinations for the columns of a news row.
-func newsColumns(n *News, at *int64) []any {
-	return []any{at, &n.What, &n.Group, &n.Title, &n.Game, &n.Build, &n.Report}
+func newsColumns(n *News) []any {
+	return []any{(*moment)(&n.At), &n.What, &n.Group, &n.Title, &n.Game, &n.Build, &n.Report}
 }
 
 // News returns the last news, most at most, newest first.
 func (s *Store) News(ctx context.Context, most int) (list []News, err error) {
-	err = s.each(ctx, "news.list", []any{most}, func(scan func(...any) error) error {
-		var n News
-		var at int64
-		err := scan(append([]any{&n.ID}, newsColumns(&n, &at)...)...)
-		n.At = micros(at)
-		list = append(list, n)
-		return err
-	})
-	return list, err
+	return rowsOf(ctx, s, func(n *News) []any { return append([]any{&n.ID}, newsColumns(n)...) }, "news.list", most)
 }
 
 // Webhook is an address that receives news.
@@ -84,15 +76,9 @@ func NewSecret() string { return randomText(32) }
 
 // Webhooks returns all webhooks, in the order in which they were added.
 func (s *Store) Webhooks(ctx context.Context) (list []Webhook, err error) {
-	err = s.each(ctx, "webhook.list", nil, func(scan func(...any) error) error {
-		var w Webhook
-		var made, removed int64
-		err := scan(&w.ID, &w.Address, &w.Private, &made, &removed, &w.Due, &w.Done, &w.Failed, &w.Last)
-		w.Made = micros(made)
-		list = append(list, w)
-		return err
-	})
-	return list, err
+	return rowsOf(ctx, s, func(w *Webhook) []any {
+		return []any{&w.ID, &w.Address, &w.Private, (*moment)(&w.Made), new(int64), &w.Due, &w.Done, &w.Failed, &w.Last} // one is when it was removed
+	}, "webhook.list")
 }
 
 // RemoveWebhook removes a webhook. The error is fs.ErrNotExist if there is none with that number.
@@ -133,7 +119,7 @@ func (s *Store) ClaimDelivery(ctx context.Context, webhook int64, lease time.Dur
 	err = s.Write(ctx, func(tx *Tx) error {
 		d = &Delivery{}
 		now := s.Now()
-		var news, at int64
+		var news int64
 		err := tx.row(ctx, "delivery.claim", []any{now.UnixMicro(), now.Add(lease).UnixMicro(), webhook}, &d.ID, &news, &d.Tries)
 		if errors.Is(err, sql.ErrNoRows) {
 			d = nil
@@ -143,9 +129,7 @@ func (s *Store) ClaimDelivery(ctx context.Context, webhook int64, lease time.Dur
 			return err
 		}
 		d.News.ID = news
-		err = tx.row(ctx, "delivery.about", []any{webhook, news}, append([]any{&d.Address, &d.Secret, &d.Private}, newsColumns(&d.News, &at)...)...)
-		d.News.At = micros(at)
-		return err
+		return tx.row(ctx, "delivery.about", []any{webhook, news}, append([]any{&d.Address, &d.Secret, &d.Private}, newsColumns(&d.News)...)...)
 	})
 	return d, err
 }

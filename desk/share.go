@@ -53,15 +53,9 @@ func (s *Store) Shared(ctx context.Context, secret string) (report int64, err er
 
 // Shares returns all links, in the order of their creation.
 func (s *Store) Shares(ctx context.Context) (list []Share, err error) {
-	err = s.each(ctx, "share.list", nil, func(scan func(...any) error) error {
-		var x Share
-		var made, revoked int64
-		err := scan(&x.ID, &x.Report, &x.Who, &made, &revoked)
-		x.Made, x.Revoked = micros(made), micros(revoked)
-		list = append(list, x)
-		return err
-	})
-	return list, err
+	return rowsOf(ctx, s, func(x *Share) []any {
+		return []any{&x.ID, &x.Report, &x.Who, (*moment)(&x.Made), (*moment)(&x.Revoked)}
+	}, "share.list")
 }
 
 // Unshare revokes a link. The error is fs.ErrNotExist if there is no valid link with that number.

@@ -66,21 +66,25 @@ func hashOf(secret string) string {
 
 func scanToken(scan func(...any) error, more ...any) (*Token, error) {
 	t := &Token{}
-	var made, revoked int64
-	err := scan(append([]any{&t.ID, &t.Public, &t.Name, &t.Scope, &made, &revoked}, more...)...)
-	t.Made, t.Revoked = micros(made), micros(revoked)
-	return t, err
+	return t, scan(append([]any{&t.ID, &t.Public, &t.Name, &t.Scope, (*moment)(&t.Made), (*moment)(&t.Revoked)}, more...)...)
 }
 
 // readToken reads the columns of a token.
 func readToken(scan func(...any) error) (*Token, error) { return scanToken(scan) }
 
-// micros returns a time from the database, zero for 0.
-func micros(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
+// moment is the destination for a time, which the database has in microseconds, 0 for none.
+type moment time.Time
+
+// Scan implements sql.Scanner.
+func (m *moment) Scan(from any) error {
+	n, ok := from.(int64)
+	if !ok {
+		return fmt.Errorf("%T, expected a number of microseconds", from)
 	}
-	return time.UnixMicro(n).UTC()
+	if *m = (moment{}); n != 0 {
+		*m = moment(time.UnixMicro(n).UTC())
+	}
+	return nil
 }
 
 // AddToken creates a token and returns it with its secret, which cannot be retrieved later. If there is a valid token
@@ -140,12 +144,10 @@ func (s *Store) RevokeToken(ctx context.Context, who, name string) error {
 
 // Tokens returns all tokens in the order of their creation, including revoked ones.
 func (s *Store) Tokens(ctx context.Context) (list []Token, err error) {
-	err = s.each(ctx, "token.list", nil, func(scan func(...any) error) error {
+	return readRows(ctx, s, func(scan func(...any) error) (Token, error) {
 		t, err := scanToken(scan)
-		list = append(list, *t)
-		return err
-	})
-	return list, err
+		return *t, err
+	}, "token.list")
 }
 
 // HasTokens reports whether a token was ever created, and whether one is valid.

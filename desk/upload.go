@@ -36,22 +36,12 @@ func (s *Store) NewUpload(ctx context.Context, u Upload) (secret string, err err
 
 func scanUpload(scan func(...any) error) (*Upload, error) {
 	u := &Upload{}
-	var until int64
-	err := scan(&u.Who, &u.Place, &u.Name, &u.Build, &u.Length, &u.Synced, &until, &u.Bundle)
-	u.Until = micros(until)
-	return u, err
+	return u, scan(&u.Who, &u.Place, &u.Name, &u.Build, &u.Length, &u.Synced, (*moment)(&u.Until), &u.Bundle)
 }
 
 // UploadOf returns an upload by its secret, or an error that is fs.ErrNotExist.
 func (s *Store) UploadOf(ctx context.Context, secret string) (u *Upload, err error) {
-	err = s.each(ctx, "upload.find", []any{hashOf(secret)}, func(scan func(...any) error) (err error) {
-		u, err = scanUpload(scan)
-		return err
-	})
-	if err == nil && u == nil {
-		err = fmt.Errorf("upload: %w", fs.ErrNotExist)
-	}
-	return u, err
+	return readOne(ctx, s, "upload", scanUpload, "upload.find", hashOf(secret))
 }
 
 // UploadSynced records how many bytes of an upload are on stable storage, and until when it is kept. The error is
