@@ -361,16 +361,12 @@ func (p *player) validate(v Validator) error {
 // caches replays and computes all caches again after each tick.
 func (p *player) caches() error {
 	p.all = p.length()
-	s, err := p.start(p.sim)
+	checker, err := startAs[CacheChecker](p, CanCaches, "check its caches")
 	if err != nil {
 		return err
 	}
-	checker, ok := As[CacheChecker](s, CanCaches)
-	if !ok {
-		return fmt.Errorf("%s cannot check its caches", p.sim.Name)
-	}
 	for {
-		point := s.Point()
+		point := checker.Point()
 		stale, err := checker.StaleCaches()
 		if err != nil {
 			return err
@@ -384,10 +380,23 @@ func (p *player) caches() error {
 		if point == p.out.To {
 			return nil
 		}
-		if err := p.step(s); err != nil {
+		if err := p.step(checker); err != nil {
 			return err
 		}
 	}
+}
+
+// startAs starts an instance that can do what a mode needs.
+func startAs[T Simulator](p *player, c Capability, what string) (able T, err error) {
+	s, err := p.start(p.sim)
+	if err != nil {
+		return able, err
+	}
+	able, ok := As[T](s, c)
+	if !ok {
+		return able, fmt.Errorf("%s cannot %s", p.sim.Name, what)
+	}
+	return able, nil
 }
 
 // source names what recorded the hashes that a plain replay is compared with.

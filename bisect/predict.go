@@ -21,13 +21,9 @@ func (p *player) predict() error {
 	p.all = 2 * p.length()
 	var list [2]Predictor
 	for i := range list {
-		s, err := p.start(p.sim)
+		predictor, err := startAs[Predictor](p, CanPredict, "predict orders")
 		if err != nil {
 			return err
-		}
-		predictor, ok := As[Predictor](s, CanPredict)
-		if !ok {
-			return fmt.Errorf("%s cannot predict orders", p.sim.Name)
 		}
 		list[i] = predictor
 	}

@@ -12,13 +12,9 @@ import (
 // purity tests the orders of each tick before it is played.
 func (p *player) purity() error {
 	p.all = p.length()
-	s, err := p.start(p.sim)
+	tester, err := startAs[Tester](p, CanTest, "test orders")
 	if err != nil {
 		return err
-	}
-	tester, ok := As[Tester](s, CanTest)
-	if !ok {
-		return fmt.Errorf("%s cannot test orders", p.sim.Name)
 	}
 	for {
 		point := tester.Point()

@@ -21,12 +21,10 @@ func (s *Store) Bundles(ctx context.Context, state State, before int64, limit in
 	if state == Read {
 		name = "bundle.list.read"
 	}
-	err = s.each(ctx, name, args, func(scan func(...any) error) error {
+	return readRows(ctx, s, func(scan func(...any) error) (Bundle, error) {
 		b, err := scanBundle(scan)
-		list = append(list, *b)
-		return err
-	})
-	return list, err
+		return *b, err
+	}, name, args...)
 }
 
 // Outcome describes the matches of a bundle that have the same status and group.

@@ -59,29 +59,12 @@ type column[T snapshot.Number] struct{ cells[T] }
 func (c *column[T]) bytes() []byte { return snapshot.LittleEndianBytes(c.v) }
 
 // kind follows from T, except for booleans, fixed-point numbers and references.
-func (c *column[T]) kind() (snapshot.Type, uint32) {
-	switch any(*new(T)).(type) {
-	case int8:
-		return snapshot.I8, 0
-	case int16:
-		return snapshot.I16, 0
-	case int32:
-		return snapshot.I32, 0
-	case int64:
-		return snapshot.I64, 0
-	case uint8:
-		return snapshot.U8, 0
-	case uint16:
-		return snapshot.U16, 0
-	case uint32:
-		return snapshot.U32, 0
-	case uint64:
-		return snapshot.U64, 0
-	case float32:
-		return snapshot.F32, 0
-	default:
-		return snapshot.F64, 0
-	}
+func (c *column[T]) kind() (snapshot.Type, uint32) { return numbers[reflect.TypeFor[T]().Kind()], 0 }
+
+var numbers = map[reflect.Kind]snapshot.Type{
+	reflect.Int8: snapshot.I8, reflect.Int16: snapshot.I16, reflect.Int32: snapshot.I32, reflect.Int64: snapshot.I64,
+	reflect.Uint8: snapshot.U8, reflect.Uint16: snapshot.U16, reflect.Uint32: snapshot.U32, reflect.Uint64: snapshot.U64,
+	reflect.Float32: snapshot.F32, reflect.Float64: snapshot.F64,
 }
 
 // lengths are 48.16 fixed-point numbers.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/files"
@@ -67,14 +68,11 @@ is unusable; 3 if something does not fit, or nothing is understood.`,
 }
 
 func doDescribe(e *env, paths []string, output string, format *cli.Outputs) error {
-	tree, err := e.open(paths...)
+	tree, err := e.openExisting(paths)
 	if err != nil {
 		return err
 	}
 	defer tree.Close()
-	if err := exist(tree, paths); err != nil {
-		return err
-	}
 	end := e.watch(tree, "reading")
 	defer end()
 	guess, err := describe.New(survey.Under(tree, paths, nil))
@@ -106,14 +104,11 @@ func doDescribe(e *env, paths []string, output string, format *cli.Outputs) erro
 }
 
 func doDescribeCheck(e *env, paths []string, all bool, format *cli.Outputs) error {
-	tree, err := e.open(paths...)
+	tree, err := e.openExisting(paths)
 	if err != nil {
 		return err
 	}
 	defer tree.Close()
-	if err := exist(tree, paths); err != nil {
-		return err
-	}
 	found, err := survey.For(tree, paths)
 	if err != nil {
 		return err
@@ -136,12 +131,16 @@ func doDescribeCheck(e *env, paths []string, all bool, format *cli.Outputs) erro
 	return cli.Ended(document.StatusOf(check))
 }
 
-// exist returns an error for the first path that does not exist.
-func exist(tree files.Tree, paths []string) error {
+// openExisting is open with an error for the first path that does not exist.
+func (e *env) openExisting(paths []string) (*archive.Tree, error) {
+	tree, err := e.open(paths...)
+	if err != nil {
+		return nil, err
+	}
 	for _, path := range paths {
 		if _, err := tree.Stat(path); err != nil {
-			return err
+			return nil, errors.Join(err, tree.Close())
 		}
 	}
-	return nil
+	return tree, nil
 }

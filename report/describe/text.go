@@ -25,25 +25,7 @@ type guessDocument struct {
 
 // Document returns the JSON document of a page that was written.
 func (g *Guess) Document(warnings []string) any {
-	for i := range g.Tables {
-		t := &g.Tables[i]
-		t.Columns = filled(t.Columns)
-		for k := range t.Columns {
-			t.Columns[k].Types = filled(t.Columns[k].Types)
-		}
-	}
-	for i := range g.Files {
-		g.Files[i].Globs = filled(g.Files[i].Globs)
-	}
-	return &guessDocument{document.NewHead("describe", document.InSync, warnings), g.Page, filled(g.Files), filled(g.Tables), filled(g.RNG), filled(g.Noise), g.NoiseCompared}
-}
-
-// filled returns an empty list for none, which JSON would call null.
-func filled[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
+	return &guessDocument{document.NewHead("describe", document.InSync, warnings), g.Page, g.Files, g.Tables, g.RNG, g.Noise, g.NoiseCompared}
 }
 
 // checkDocument is desynctool.describe-check/1.
@@ -58,11 +40,7 @@ type checkDocument struct {
 
 // Document returns the JSON document of a check.
 func (c *Check) Document(warnings []string) any {
-	for i := range c.Files {
-		f := &c.Files[i]
-		f.Peers, f.Tables, f.Misfits = filled(f.Peers), filled(f.Tables), filled(f.Misfits)
-	}
-	return &checkDocument{document.NewHead("describe-check", document.StatusOf(c), warnings), c.Game, c.Page, !c.Incomplete(), filled(c.Files), filled(c.Unused)}
+	return &checkDocument{document.NewHead("describe-check", document.StatusOf(c), warnings), c.Game, c.Page, !c.Incomplete(), c.Files, c.Unused}
 }
 
 // shownFiles and shownMisfits are how many files that fit and how many misfits of a file a person sees unless all are

@@ -32,9 +32,13 @@ func documentOf[R Result, D any](r R, json func(R) D, text func(out *Text, r R, 
 
 // JSON writes the document for a script, as the schemas in docs describe it.
 func (d Document) JSON(w io.Writer) error {
-	doc := d.json()
-	fillLists(reflect.ValueOf(doc))
-	return WriteJSON(w, doc)
+	return WriteFilled(w, d.json())
+}
+
+// WriteFilled is WriteJSON with empty lists in place of nil, as fillLists makes them.
+func WriteFilled(w io.Writer, document any) error {
+	fillLists(reflect.ValueOf(document))
+	return WriteJSON(w, document)
 }
 
 // Text writes the document for a person: about a screenful, or everything in the result if all is set.

@@ -134,7 +134,7 @@ func (e *Env) Render(o *Outputs, text func(w io.Writer, s document.Style) error,
 			case "text":
 				return text(w, style)
 			case "json":
-				return document.WriteJSON(w, of())
+				return document.WriteFilled(w, of())
 			}
 			return fmt.Errorf("--format %s: this result is written as text or json", out.Format)
 		})
