@@ -111,6 +111,12 @@ func run() (wrong int, err error) {
 	return wrong, nil
 }
 
+// save writes a file, and the folders above it.
+func save(path string, content []byte) {
+	try.Check(os.MkdirAll(filepath.Dir(path), 0o755))
+	try.Check(os.WriteFile(path, content, 0o644))
+}
+
 // sleep waits for a time.
 func sleep(ctx context.Context, d time.Duration) { await(ctx, d, "the session was not over") }
 

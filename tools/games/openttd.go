@@ -129,9 +129,7 @@ type openttdPeer struct {
 
 func startOpenttd(ctx context.Context, program, dir string, args ...string) *openttdPeer {
 	for name, folder := range map[string]string{"openttd.cfg": "", "info.nut": "ai/planter", "main.nut": "ai/planter"} {
-		to := filepath.Join(dir, filepath.FromSlash(folder))
-		try.Check(os.MkdirAll(to, 0o777))
-		try.Check(os.WriteFile(filepath.Join(to, name), try.Get(planter.ReadFile("planter/"+name)), 0o666))
+		save(filepath.Join(dir, filepath.FromSlash(folder), name), try.Get(planter.ReadFile("planter/"+name)))
 	}
 	out := try.Get(os.Create(filepath.Join(dir, "stdout.txt")))
 	defer out.Close()

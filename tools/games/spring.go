@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"net"
@@ -106,7 +105,6 @@ func (c *springCase) play(ctx context.Context, dir, data string, random *rand.Ra
 	}()
 	start := func(program, name, me string) *springInstance {
 		one := &springInstance{name: name, dir: filepath.Join(dir, "run", name), done: make(chan error, 1)}
-		try.Check(os.MkdirAll(one.dir, 0o755))
 		host := c.host
 		if host == "" && me == "" {
 			host = me
@@ -115,7 +113,7 @@ func (c *springCase) play(ctx context.Context, dir, data string, random *rand.Ra
 		}
 		script, config := filepath.Join(one.dir, "script.txt"), filepath.Join(one.dir, "config")
 		for path, text := range map[string]string{script: springScript(port, c.players, host, me, options), config: springConfig} {
-			try.Check(os.WriteFile(path, []byte(text), 0o644))
+			save(path, []byte(text))
 		}
 		one.cmd = exec.CommandContext(ctx, "nice", "-n", "10", program, "--isolation", "--isolation-dir="+one.dir, "--config="+config, "--nocolor", script)
 		one.cmd.Env = append(os.Environ(), "HOME="+one.dir, "SPRING_WRITEDIR="+one.dir, "SPRING_DATADIR="+data+":/usr/share/games/spring")
@@ -175,21 +173,12 @@ func (c *springCase) play(ctx context.Context, dir, data string, random *rand.Ra
 
 // keep copies the files that an instance left.
 func (one *springInstance) keep(dir string) {
-	try.Check(os.MkdirAll(dir, 0o755))
 	for to, pattern := range map[string]string{"infolog.txt": "infolog.txt", "GameState.txt": "GameState.txt", "demo.sdfz": "demos/*.sdfz", "server-demo.sdfz": "demos-server/*.sdfz"} {
 		list := try.Get(filepath.Glob(filepath.Join(one.dir, filepath.FromSlash(pattern))))
 		for _, from := range list {
-			copyFile(filepath.Join(dir, to), from)
+			save(filepath.Join(dir, to), try.Get(os.ReadFile(from)))
 		}
 	}
-}
-
-func copyFile(to, from string) {
-	in := try.Get(os.Open(from))
-	defer in.Close()
-	out := try.Get(os.Create(to))
-	_, err := io.Copy(out, in)
-	try.Check(errors.Join(err, out.Close()))
 }
 
 // freePort returns an unused UDP port.

@@ -40,9 +40,7 @@ func writeSpringData(dir string) {
 	try.Check(os.RemoveAll(game))
 	try.Check(os.CopyFS(game, try.Get(fs.Sub(tanks, "tanks"))))
 	for name, b := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		try.Check(os.MkdirAll(filepath.Dir(path), 0o755))
-		try.Check(os.WriteFile(path, b, 0o644))
+		save(filepath.Join(dir, filepath.FromSlash(name)), b)
 	}
 }
 

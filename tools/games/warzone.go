@@ -117,8 +117,7 @@ func (c *warzoneCase) play(ctx context.Context, dir string, random *rand.Rand) (
 	start := func(name string, args ...string) *warzonePeer {
 		p := &warzonePeer{dir: filepath.Join(dir, name), done: make(chan error, 1)}
 		p.config = filepath.Join(p.dir, "config")
-		try.Check(os.MkdirAll(filepath.Join(p.config, "autohost"), 0o755))
-		try.Check(os.WriteFile(filepath.Join(p.config, "autohost", "game.json"), []byte(warzoneLobby), 0o644))
+		save(filepath.Join(p.config, "autohost", "game.json"), []byte(warzoneLobby))
 		if c.script != "" {
 			writeWarzoneMod(filepath.Join(p.config, "mods", "4.3.3", "multiplay"), c.script)
 			args = append(args, "--mod_mp=luck.wz")
@@ -224,14 +223,13 @@ func ready(ctx context.Context, client *warzonePeer, display string) error {
 
 // left copies a peer's files: its recording and dumps.
 func (p *warzonePeer) left(dir string) string {
-	try.Check(os.MkdirAll(dir, 0o755))
 	for _, pattern := range []string{"replay/multiplay/*.wzrp", "logs/desync*.txt"} {
 		list := try.Get(filepath.Glob(filepath.Join(p.config, pattern)))
 		if strings.HasSuffix(pattern, "wzrp") && len(list) != 1 {
 			panic(try.Failed("%s left %d recordings", filepath.Base(p.dir), len(list)))
 		}
 		for _, file := range list {
-			try.Check(os.WriteFile(filepath.Join(dir, filepath.Base(file)), try.Get(os.ReadFile(file)), 0o644))
+			save(filepath.Join(dir, filepath.Base(file)), try.Get(os.ReadFile(file)))
 		}
 	}
 	return dir

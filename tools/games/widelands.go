@@ -263,8 +263,7 @@ func (p *widelandsPeer) leaves(to string) {
 	}
 	try.Check(os.MkdirAll(filepath.Dir(to), 0o777))
 	try.Check(os.CopyFS(to, os.DirFS(filepath.Join(p.home, "replays"))))
-	b := try.Get(os.ReadFile(p.printed))
-	try.Check(os.WriteFile(filepath.Join(to, "stdout.txt"), b, 0o666))
+	save(filepath.Join(to, "stdout.txt"), try.Get(os.ReadFile(p.printed)))
 }
 
 var animalRate = regexp.MustCompile(`reproduction_rate = \d+`)
@@ -282,7 +281,7 @@ func otherAnimals(home string, random *rand.Rand) {
 		changed++
 		b = animalRate.ReplaceAll(b, fmt.Appendf(nil, "reproduction_rate = %d", 1+random.IntN(20)))
 		to := filepath.Join(home, strings.TrimPrefix(file, data))
-		try.Check(errors.Join(os.MkdirAll(filepath.Dir(to), 0o777), os.WriteFile(to, b, 0o666)))
+		save(to, b)
 	}
 	if changed == 0 {
 		panic(try.Failed("no animals below %s", data))

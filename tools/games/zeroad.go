@@ -152,9 +152,7 @@ func (s *zeroadSession) write() {
 
 func zeroadTree(top string, files map[string]string) {
 	for name, text := range files {
-		path := filepath.Join(top, filepath.FromSlash(name))
-		try.Check(os.MkdirAll(filepath.Dir(path), 0o755))
-		try.Check(os.WriteFile(path, []byte(text), 0o644))
+		save(filepath.Join(top, filepath.FromSlash(name)), []byte(text))
 	}
 	try.Check(os.MkdirAll(top, 0o755))
 }
@@ -323,10 +321,10 @@ func (s *zeroadSession) made() *made {
 	for i, p := range []*zeroadPeer{s.host, s.client} {
 		log := p.newest("data/0ad/replays/*/*/commands.txt")
 		to := filepath.Join(s.dir, p.name)
-		try.Check(os.MkdirAll(to, 0o755))
-		try.Check(zeroadCopy(to, log))
-		if err := zeroadCopy(to, p.dump()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		save(filepath.Join(to, filepath.Base(log)), try.Get(os.ReadFile(log)))
+		if dump, err := os.ReadFile(p.dump()); !errors.Is(err, os.ErrNotExist) {
 			try.Check(err)
+			save(filepath.Join(to, filepath.Base(p.dump())), dump)
 		}
 		m.paths = append(m.paths, to)
 		states[i] = p.states()
@@ -350,14 +348,6 @@ func (s *zeroadSession) made() *made {
 	m.unplayed = s.client.joined > 0
 	try.Check(os.RemoveAll(filepath.Join(s.dir, "run")))
 	return m
-}
-
-func zeroadCopy(dir, file string) error {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o644)
 }
 
 // zeroadModJSON is the description of a mod.
