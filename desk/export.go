@@ -144,12 +144,7 @@ func (e *exporting) rows(ctx context.Context, s *Store) (kept []string, err erro
 	if err != nil {
 		return nil, err
 	}
-	err = eachOf(rows, "export.kept", func(scan func(...any) error) error {
-		var hash string
-		err := scan(&hash)
-		kept = append(kept, hash)
-		return err
-	})
+	kept, err = columnOf[string](rows, "export.kept")
 	slices.Sort(kept)
 	return kept, err
 }

@@ -162,17 +162,11 @@ func (x *forgetting) bundle(ctx context.Context, id int64) error {
 		return err
 	}
 	for _, m := range all {
-		has := false
-		err := x.tx.each(ctx, "forget.peers", []any{m.report}, func(scan func(...any) error) error {
-			var name string
-			err := scan(&name)
-			has = has || x.is(name)
-			return err
-		})
+		peers, err := valuesOf[string](ctx, x.tx, "forget.peers", m.report)
 		if err != nil {
 			return err
 		}
-		if has {
+		if slices.ContainsFunc(peers, x.is) {
 			theirs = append(theirs, m)
 		}
 	}

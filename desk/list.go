@@ -427,13 +427,7 @@ func (s *Store) BundlesOf(ctx context.Context, f Filter) (ids []int64, err error
 	if err != nil {
 		return nil, fmt.Errorf("list.reports.bundles: %w", err)
 	}
-	err = eachOf(rows, "list.reports.bundles", func(scan func(...any) error) error {
-		var id int64
-		err := scan(&id)
-		ids = append(ids, id)
-		return err
-	})
-	return ids, err
+	return columnOf[int64](rows, "list.reports.bundles")
 }
 
 // UnknownReportError reports that no report has a name, or that several match it.

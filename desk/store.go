@@ -403,6 +403,17 @@ type reader interface {
 	each(ctx context.Context, name string, args []any, f func(scan func(dest ...any) error) error) error
 }
 
+// columnOf returns the values of rows with one column.
+func columnOf[T any](rows *sql.Rows, name string) (list []T, err error) {
+	err = eachOf(rows, name, func(scan func(...any) error) error {
+		var x T
+		err := scan(&x)
+		list = append(list, x)
+		return err
+	})
+	return list, err
+}
+
 // rowsOf returns a value for each row of a statement. into returns the destinations for a row's columns.
 func rowsOf[T any](ctx context.Context, q reader, into func(*T) []any, name string, args ...any) (list []T, err error) {
 	err = q.each(ctx, name, args, func(scan func(...any) error) error {

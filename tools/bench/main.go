@@ -43,10 +43,7 @@ func main() {
 	generate := flag.String("generate", "", "")
 	flag.Parse()
 	if *generate != "" { // in a separate process, so that its memory is not counted
-		if err := writeBig(*generate); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
+		end(writeBig(*generate))
 		return
 	}
 	if !*lines {
@@ -54,11 +51,15 @@ func main() {
 	}
 	if !*many {
 		of = deskOf{}
-	} else if err := of.only(*part); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
+	} else {
+		end(of.only(*part))
 	}
-	if err := run(flag.Arg(0), *quick, *only, *ordinary, *growth, traces, of); err != nil {
+	end(run(flag.Arg(0), *quick, *only, *ordinary, *growth, traces, of))
+}
+
+// end ends the program if there is an error.
+func end(err error) {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
