@@ -36,7 +36,8 @@ var layers = [][]string{
 	// document → text, page, ci, explore.
 	{"report/triage", "report/commits", "report/describe"},
 	{"report/compare", "report/simulators"},
-	{"tools/accuracy/verdicts", "tools/internal"},
+	{"tools/accuracy/verdicts"},
+	{"tools/internal"},
 	{"report/bundle"},
 	{"report/survey"},
 	{"report/words", "report/formats", "report/check", "report/bundle/gamelog"},

@@ -46,7 +46,7 @@ const (
 	half             // all sums of the second half
 )
 
-// tracesOf says how traces are measured.
+// tracesOf has the sizes of a measurement of traces.
 type tracesOf struct {
 	mib, rounds int    // size of each trace
 	tool        string // command and arguments that compare two traces named after it; empty for the built one
