@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/engines/engine/messages"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -97,11 +98,15 @@ func arePasses(a, b string) bool {
 // passes reports whether the words before the lines of one form are of passes over a tick: most ticks have a confirmed one, and
 // others before it have another checksum now and then.
 func (g *group) passes(t *template) bool {
+	final := lists.Map(g.leads.names, func(name string) bool { return passIn([]byte(name)) == tracediff.Confirmed })
+	if !slices.Contains(final, true) {
+		return false
+	}
 	before, confirmed := map[string]string{}, map[string]bool{}
 	corrected, last := 0, false
 	for row, lead := range g.leads.of {
 		tick := string(g.columns[t.roles.tick].values[row])
-		if lead < 0 || passIn([]byte(g.leads.names[lead])) != tracediff.Confirmed {
+		if lead < 0 || !final[lead] {
 			if _, is := before[tick]; !is {
 				before[tick] = g.sumsOf(row, t)
 			}

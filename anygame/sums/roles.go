@@ -520,21 +520,22 @@ func unused(name string, taken func(name string) bool) string {
 // rowsByTick returns the rows of each tick: those that follow each other, and all.
 func rowsByTick(ticks [][]byte) (runs, all [][]int) {
 	number := map[string]int{}
+	rows := make([]int, len(ticks))
+	from := 0
 	for i, tick := range ticks {
-		if i > 0 && bytes.Equal(tick, ticks[i-1]) {
-			runs[len(runs)-1] = append(runs[len(runs)-1], i)
-		} else {
-			runs = append(runs, []int{i})
+		if rows[i] = i; i > 0 && !bytes.Equal(tick, ticks[i-1]) {
+			runs, from = append(runs, rows[from:i:i]), i
 		}
 		n, ok := number[string(tick)]
 		if !ok {
 			n = len(all)
 			number[string(tick)] = n
-			all = append(all, nil)
+			all = append(all, rows[i:i+1:i+1])
+			continue
 		}
 		all[n] = append(all[n], i)
 	}
-	return runs, all
+	return append(runs, rows[from:]), all
 }
 
 // varies reports whether a value changes as a match goes on, while the lines of one tick are of different matches: where ticks

@@ -275,8 +275,9 @@ type group struct {
 	seen     int
 	at       []int // number of the line of each row
 	leads    leads
-	good     int // lines without a complaint
-	others   int // lines with checksums of other peers
+	sums     []string // of each row, nil until they are needed
+	good     int      // lines without a complaint
+	others   int      // lines with checksums of other peers
 }
 
 // take takes a line apart, and reports whether it has a part with a tick and checksums.
@@ -719,11 +720,19 @@ func (t *template) alike(o *template) bool {
 
 // sumsOf returns the checksums of a row.
 func (g *group) sumsOf(row int, t *template) string {
-	var all []byte
-	for _, s := range t.roles.all() {
-		all = append(append(all, g.columns[s.slot].values[row]...), ' ')
+	if g.sums == nil {
+		slots := t.roles.all()
+		g.sums = make([]string, len(g.columns[t.roles.tick].values))
+		var all []byte
+		for i := range g.sums {
+			all = all[:0]
+			for _, s := range slots {
+				all = append(append(all, g.columns[s.slot].values[i]...), ' ')
+			}
+			g.sums[i] = string(all)
+		}
 	}
-	return string(all)
+	return g.sums[row]
 }
 
 // healed returns how often the checksums of two forms of lines differ at a tick and are equal at the next one that both have.
