@@ -100,7 +100,7 @@ func (r *roles) discriminate(columns []column, alone bool) {
 		case meaning == vocabulary.Other && c.name != "" && c.figures.integers == len(ticks) && !c.figures.counts():
 			rank = 1
 		}
-		if rank == 1 || rank == 2 {
+		if again := len(runs) > len(all); again && (rank == 1 || rank == 2) { // lines that always come together are no passes
 			if final := r.finalPass(columns, c.values); final != "" {
 				r.phase, r.final = i, final
 				continue

@@ -280,7 +280,7 @@ func areAlike(list map[string]*reporter) bool {
 }
 
 // arePeers reports whether the values of a field may be peers: each has its own checksums for ticks of the others, and several
-// are equal, until they differ for good. If often is set, each has half of the ticks that another one has while it reports.
+// are equal, until they differ for good. One of three may never be equal to another one. If often is set, each has half of the ticks that another one has while it reports.
 func arePeers(peers map[string]*reporter, often bool) bool {
 	if len(peers) < 2 || len(peers) > mostRelayed {
 		return false
@@ -288,6 +288,7 @@ func arePeers(peers map[string]*reporter, often bool) bool {
 	names := slices.Sorted(maps.Keys(peers))
 	alike := map[string]bool{}
 	ticks := map[string][]string{}
+	guessed, sure := 0, false // pairs
 	for i, a := range names {
 		if isPhase(a) {
 			return false
@@ -313,7 +314,9 @@ func arePeers(peers map[string]*reporter, often bool) bool {
 				}
 			}
 			if guesses(differing, heals) {
-				return false
+				guessed++
+			} else if len(equal) >= fewestAlike {
+				sure = true
 			}
 			enough := 8*common >= min(len(ticks[a]), len(ticks[b]))
 			if often {
@@ -324,7 +327,10 @@ func arePeers(peers map[string]*reporter, often bool) bool {
 			}
 		}
 	}
-	return len(alike) == len(peers)
+	if guessed > 0 && !sure { // each value is a guess of another one
+		return false
+	}
+	return len(alike) == len(peers) || len(alike) > 1 && len(alike) == len(peers)-1 // one has other checksums from the start
 }
 
 // meet reports whether one of two sorted lists has half of the other's elements that are within its own.

@@ -57,6 +57,7 @@ type atom struct {
 	text   []byte
 	number bool
 	framed bool // in brackets of its own
+	joined bool // to the name before it, by a colon or a sign of equality
 }
 
 // entry is a number with its key: the name next to it.
@@ -254,7 +255,9 @@ func (r *roster) scan(line []byte) {
 		}
 		_, _, whole := integer(one)
 		framed := i > 0 && end < len(line) && strings.Contains("[] () <>", string([]byte{line[i-1], line[end]}))
-		r.atoms = append(r.atoms, atom{one, whole && (isDigit(one[0]) || len(one) >= 3), framed})
+		before := bytes.TrimRight(line[:i], ` "'`)
+		joined := len(r.atoms) > 0 && len(before) > 0 && strings.IndexByte("=:", before[len(before)-1]) >= 0
+		r.atoms = append(r.atoms, atom{one, whole && (isDigit(one[0]) || len(one) >= 3), framed, joined})
 		i = end
 	}
 }
@@ -415,10 +418,18 @@ func (r *roster) learn(lines [][]byte, alone bool) int {
 	columns := map[string][][]byte{}
 	again, last := 0, ""
 	ticked := 0
+	joined, free := 0, 0 // values
 	for _, line := range lines {
 		tick, parts := r.sections(line)
 		if tick == nil || len(parts) == 0 {
 			continue
+		}
+		for _, a := range r.atoms {
+			if a.number && a.joined && isValue(a.text) {
+				joined++
+			} else if a.number && isValue(a.text) {
+				free++
+			}
 		}
 		if ticked++; string(tick) == last {
 			again++
@@ -436,6 +447,9 @@ func (r *roster) learn(lines [][]byte, alone bool) int {
 			}
 		}
 	}
+	if r.after && joined > free {
+		return 0
+	}
 	r.scoped = r.nested != flat || 2*again > ticked
 	maps.DeleteFunc(columns, func(key string, values [][]byte) bool {
 		f := figuresOf(values)
@@ -450,6 +464,7 @@ func (r *roster) learn(lines [][]byte, alone bool) int {
 	}
 	r.peers, r.sure = map[string]bool{}, true
 	order := make([][2]int, len(names)) // how often a name precedes and follows another one
+	guessed, sure := 0, false           // pairs of names of which one may be a guess of the other, and whether there are others
 	places := make([][]int, len(names)) // of the names in each row, -1 where it has none
 	for i, name := range names {
 		for _, row := range rows {
@@ -484,12 +499,15 @@ func (r *roster) learn(lines [][]byte, alone bool) int {
 			if n := len(equal); n < fewestAlike && (n < fewestAlike-1 || sideOf(a) == "" || sideOf(b) == "") { // a role is a word for a peer
 				continue
 			}
-			if r.peers[a], r.peers[b] = true, true; guesses(differing, heals) && !r.scoped { // one of them is a guess
-				return 0
+			r.peers[a], r.peers[b] = true, true
+			if guesses(differing, heals) && !r.scoped {
+				guessed++
+			} else {
+				sure = true
 			}
 		}
 	}
-	if len(r.peers) < 2 {
+	if len(r.peers) < 2 || guessed > 0 && !sure {
 		return 0
 	}
 	for i, name := range names { // a peer that was never equal, or another checksum
