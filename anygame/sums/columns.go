@@ -127,10 +127,14 @@ func findSums(columns []column, tick, rows int, named bool) (sums []int, worded 
 				sums, worded = append(sums, i), true
 			}
 		case vocabulary.WeakSum:
-			if f.scattered(rows, ticks, 4, 4) {
+			if f.scattered(rows, ticks, 4, 4) || named && f.digests(rows, ticks) {
 				sums, worded = append(sums, i), true
 			}
 		case vocabulary.Other:
+			if c.said && f.shaped(rows, 8) {
+				sums, worded = append(sums, i), true
+				continue
+			}
 			near := !c.placed || i > tick && c.gap <= 1 || i == tick-1 && columns[tick].gap <= 1
 			counted := c.followed && f.letters == 0 // 123456789 bytes
 			random := f.scattered(rows, ticks, 6, 8) && 2*f.far >= f.rises+f.falls && f.distinct*5 >= ticks*4
@@ -285,7 +289,7 @@ func pointsOf(columns []column, sums []int, firm int) []point {
 			one.scope, one.name = strings.Join(rest, "_"), ""
 		case meaning == vocabulary.WeakSum:
 			one.part = slices.ContainsFunc(vocabulary.Parts(c.name), func(part string) bool {
-				return !strings.Contains(" state sum sync check root ", " "+part+" ")
+				return !strings.Contains(" state sum sync check root cs chk ", " "+part+" ")
 			})
 		}
 		scoped = scoped || one.scope != ""

@@ -172,6 +172,12 @@ func (f *figures) fixed(rows int) bool {
 		2*f.unlike >= f.rises+f.falls
 }
 
+// digests reports whether values have the form of a checksum in hexadecimal and are mostly different, though perhaps near each
+// other, as those of a weak function are.
+func (f *figures) digests(rows, ticks int) bool {
+	return rows >= fewestBare && f.integers == rows && f.letters > 0 && f.short == f.long && f.short%8 == 0 && !f.regular && 2*f.distinct >= ticks
+}
+
 // shaped reports whether values have the form of a checksum and may be the same for long: nearly all of at least so many digits,
 // and without order where they change.
 func (f *figures) shaped(rows, digits int) bool {

@@ -312,6 +312,7 @@ func (p *parsed) mayVary(i int) bool {
 func (p *parsed) columns() []column {
 	var list []column
 	spare, gap := "", 0 // a word for a checksum that no number has, and words since the last number
+	said := slices.IndexFunc(p.tokens, func(t token) bool { return t.kind == word && p.lexicon.Of(p.line[t.from:t.to]) == vocabulary.Sum })
 	for i := p.first; i <= p.last; i++ {
 		t := &p.tokens[i]
 		switch {
@@ -322,6 +323,7 @@ func (p *parsed) columns() []column {
 				c.qualifier = p.text(name.qualifier)
 			}
 			c.followed = p.followed(i)
+			c.said = said >= 0 && !p.owned(said) && oneSided(c.name)
 			if name.from >= 0 {
 				c.index = p.line[p.tokens[name.to-1].to] == '['
 			}

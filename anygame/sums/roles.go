@@ -22,6 +22,7 @@ type column struct {
 	index     bool   // it is the number of an element: hash[3]
 	followed  bool   // a word follows the value
 	placed    bool   // its place on the line counts
+	said      bool   // the name is a side, and another word of the line means a checksum
 	gap       int    // words between the column before and this one that are no name
 	values    [][]byte
 	figures   figures
@@ -150,6 +151,10 @@ func resolve(columns []column, how choice) (roles, bool) {
 		r.steady, worded = true, true
 	}
 	r.bare = !named && !worded && rows >= fewestBare && tick.figures.regular && !slices.ContainsFunc(sums, func(i int) bool { return !columns[i].figures.fixed(rows) })
+	for _, i := range sums {
+		c := &columns[i]
+		r.bare = r.bare || !c.said && vocabulary.Of(c.name) == vocabulary.WeakSum && !c.figures.scattered(rows, tick.figures.distinct, 4, 4)
+	}
 	if len(sums) == 0 || !named && !worded && !r.bare || rows < 3 && (!named || !worded) {
 		return r, false
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -528,8 +529,15 @@ func (r *roster) learn(lines [][]byte, alone bool) int {
 	for _, line := range lines {
 		_, parts := r.sections(line)
 		var list []entry
+		shared := 0 // parts of several peers
 		for _, one := range parts {
 			list = append(list, one.list...)
+			if lists.Count(one.list, func(e entry) bool { return r.peers[e.key] && isValue(e.value) }) > 1 {
+				shared++
+			}
+		}
+		if r.nested != flat && shared == 1 {
+			misfits += len(r.peers)
 		}
 		if !slices.ContainsFunc(list, func(e entry) bool { return r.peers[e.key] && isValue(e.value) }) {
 			continue // a chat or another message of a peer
