@@ -19,6 +19,7 @@ import (
 //	03:14:15 node=zone_a@10.0.0.4 [debug] beat=12 phash2=96927923
 //	kofi-1  | 03:14:15 frame 12 checksum 96927923
 //	frame 12 checksum 96927923 from kofi
+//	kofi/game.log:frame 12 checksum 96927923
 //
 // Each checksum of such a line becomes a line that a roster makes.
 type relayed struct {
@@ -109,6 +110,9 @@ func marked(before, after []byte, do func(key, value string)) {
 	words = words[max(0, len(words)-most):]
 	begin := len(words)
 	words = append(words, bytes.Fields(after[:min(len(after), most*maxLabel)])...)
+	if file, _, ok := bytes.Cut(bytes.TrimLeft(before, " "), []byte(":")); ok && bytes.IndexByte(file, '.') > 0 && !bytes.ContainsAny(file, " \t") { // of grep: ann.log:[12] tick 5
+		do("file", string(file))
+	}
 	for i, word := range words {
 		name := bytes.TrimFunc(word, func(c rune) bool { return c < 0x80 && !isLetter(byte(c)) && !isDigit(byte(c)) })
 		if len(name) == 0 || len(name) > maxLabel || !slices.ContainsFunc(name, isLetter) || i >= begin+most {
@@ -197,7 +201,7 @@ func learnRelayed(text []byte, lines *Pattern) *Pattern {
 		if rank <= best || count[key] < len(rows) || count[key] < 2*fewestAlike {
 			continue
 		}
-		if rank < 4 && slices.ContainsFunc(rows, func(r row) bool { return hasPart(r.of[key], modules) }) {
+		if rank < 4 && key != "file" && slices.ContainsFunc(rows, func(r row) bool { return hasPart(r.of[key], modules) }) {
 			continue
 		}
 		peers := map[string]*reporter{}
@@ -240,6 +244,8 @@ func learnRelayed(text []byte, lines *Pattern) *Pattern {
 // rankOf returns how well the name of a field fits a peer.
 func rankOf(key string) int {
 	switch meaning := vocabulary.Of(key); {
+	case key == "file":
+		return 2
 	case meaning == vocabulary.Player:
 		return 4
 	case isWho(key):

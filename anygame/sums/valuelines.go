@@ -10,6 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // valuedLines reads lines with values.
@@ -157,7 +158,10 @@ func (l *valuedLines) take(line []byte) bool {
 			own, l.names[place] = tick+1, ""
 		}
 	}
-	if l.own = own > 0; l.own {
+	if l.own = own > 0; l.own && l.ticks.passes[string(l.key)] && passOf(line) != tracediff.Confirmed {
+		l.own = false
+		return false
+	} else if l.own {
 		if l.last == nil {
 			l.last = map[string]uint64{}
 		}
@@ -275,8 +279,48 @@ func (b *between) take(text []byte, tick uint64) {
 	b.last = n
 }
 
+// passOf returns the pass over a tick that words before the values of a line show.
+func passOf(line []byte) tracediff.Phase {
+	words, _, _ := bytes.Cut(line, []byte("="))
+	return passIn(words)
+}
+
+// findPasses finds the kinds of lines of which words show which are guesses and which are for good.
+func findPasses(logs [][]byte, how ticks) map[string]bool {
+	count := map[string]map[tracediff.Phase]int{}
+	for _, text := range logs {
+		l := valuedLines{ticks: how}
+		for _, line := range linesOf(text) {
+			if !l.take(line) || !l.own {
+				continue
+			}
+			of := count[string(l.key)]
+			if of == nil && len(count) < maxGroups {
+				of = map[tracediff.Phase]int{}
+				count[string(l.key)] = of
+			}
+			if of != nil {
+				of[passOf(line)]++
+			}
+		}
+	}
+	out := map[string]bool{}
+	for key, of := range count {
+		if of[tracediff.Confirmed] >= fewestEqual && of[tracediff.Predicted] > 0 {
+			out[key] = true
+		}
+	}
+	return out
+}
+
 // ticksOf finds out how the lines of logs show their ticks.
 func ticksOf(logs [][]byte, named []Sample) ticks {
+	out := findTicks(logs, named)
+	out.passes = findPasses(logs, out)
+	return out
+}
+
+func findTicks(logs [][]byte, named []Sample) ticks {
 	has := func(with ticks) bool {
 		return slices.ContainsFunc(logs, func(text []byte) bool {
 			l := valuedLines{ticks: with}

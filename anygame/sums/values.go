@@ -51,9 +51,10 @@ func Equal(logs []Sample) bool {
 
 // ticks is how lines without a word for a tick show it.
 type ticks struct {
-	short  bool           // a letter is the word, t=30: no line has another one
-	word   string         // a name that the checksums of the logs show to be a tick, hb 12
-	places map[string]int // of the ticks on lines that have no word for them, by their texts without values
+	short  bool            // a letter is the word, t=30: no line has another one
+	word   string          // a name that the checksums of the logs show to be a tick, hb 12
+	places map[string]int  // of the ticks on lines that have no word for them, by their texts without values
+	passes map[string]bool // of lines of which some are for good, as a word shows, by their texts without values
 }
 
 // valued is a kind of lines, of one log until all are known.
@@ -78,7 +79,7 @@ const (
 // LearnValues returns the lines of the beginnings of logs, nil if there are none. Named are the logs with checksums among them. A value counts in a place in which it
 // changes often, not only up as counters do, and is equal in all logs until it differs again and again; and so does
 // another value of such a line, also one that hardly changes, if it differs to the end. Ticks that go back, as in a game with
-// rollback, show no values.
+// rollback, show no values, unless a word shows which lines are for good.
 func LearnValues(logs [][]byte, named ...Sample) *Values {
 	var all []map[string]*valued
 	others := 0 // lines without values
@@ -421,7 +422,7 @@ func (v *valued) role(other *valued, place int) valueRole {
 		}
 	}
 	switch {
-	case rare && ends && differ >= fewestLasting && healed == 0:
+	case (rare || calm >= fewestEqual && falls*8 < rises+falls) && ends && differ >= fewestLasting && healed == 0:
 		return together
 	case differ == 0 && other != nil && (falls*8 < rises+falls || equal < least || len(distinct) < min(3, least)):
 		return undecided

@@ -150,10 +150,16 @@ func hasSums(sample []byte, states int) bool {
 	return 2*ticks >= states
 }
 
+// isLines reports whether the files may be lines of a log.
+func (g *group) isLines() bool {
+	return g.notation == nil || slices.Contains(lineNotations, g.notation.Name) || strings.HasPrefix(g.notation.Name, "log of ")
+}
+
 // perhapsLog reports whether a file in a notation may be a log with values: lines of words and values, not of several
-// ticks' states.
-func (g *group) perhapsLog() bool {
-	return slices.Contains(lineNotations, g.notation.Name) && g.samples[0].states < 2
+// ticks' states unless others of its kind are no states.
+func (s *Survey) perhapsLog(g *group) bool {
+	return g.isLines() && (g.samples[0].states < 2 || len(g.bases) == 1 &&
+		slices.ContainsFunc(s.unread, func(o *group) bool { return filepath.Ext(o.bases[0]) == filepath.Ext(g.bases[0]) }))
 }
 
 // messages reads what the program of a log wrote of a desync between its checkpoints, without what a person may have

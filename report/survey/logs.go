@@ -293,8 +293,7 @@ func (s *Survey) values(others []*group) {
 	}
 	for _, numbered := range []bool{false, true} { // logs with names that differ in a number count if there are no others
 		for _, g := range more {
-			text := g.notation == nil || slices.Contains(lineNotations, g.notation.Name)
-			if !text || g.binary || g.kind != description.Undescribed || numbered != (len(g.bases) > 1) || numbered && (len(list) > 1 || len(g.bases) > mostValues) {
+			if !g.isLines() || g.binary || g.kind != description.Undescribed || numbered != (len(g.bases) > 1) || numbered && (len(list) > 1 || len(g.bases) > mostValues) {
 				continue
 			}
 			for _, base := range g.bases {
@@ -302,24 +301,27 @@ func (s *Survey) values(others []*group) {
 			}
 		}
 	}
-	var shapes [][]log // logs of one shape each, if there are any
-	for _, l := range list {
-		if i := slices.IndexFunc(shapes, func(same []log) bool { return same[0].group.shape == l.group.shape }); i >= 0 {
-			shapes[i] = append(shapes[i], l)
-		} else {
-			shapes = append(shapes, []log{l})
-		}
-	}
-	if several := lists.Where(shapes, func(same []log) bool { return len(same) > 1 }); len(several) > 0 {
-		shapes = several
-	} else {
-		shapes = [][]log{list}
+	shapes := several(list, func(l log) string { return l.group.shape })
+	if len(shapes) == 0 {
+		shapes = several(list, func(l log) string { return filepath.Ext(l.path) })
 	}
 	for _, same := range shapes {
 		if s.valuesOf(same, seeds, sure) {
 			return
 		}
 	}
+}
+
+// several returns the logs that have the same of something as others, in their order.
+func several(list []log, of func(log) string) (out [][]log) {
+	for _, l := range list {
+		if i := slices.IndexFunc(out, func(same []log) bool { return of(same[0]) == of(l) }); i >= 0 {
+			out[i] = append(out[i], l)
+		} else {
+			out = append(out, []log{l})
+		}
+	}
+	return lists.Where(out, func(same []log) bool { return len(same) > 1 })
 }
 
 // valuesOf reads logs as logs with values, and reports whether they are: see values.

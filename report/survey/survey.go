@@ -78,7 +78,7 @@ func Under(tree files.Tree, paths []string, page *description.Description) *Surv
 	} else {
 		s.raw()
 	}
-	if !slices.ContainsFunc(s.order, func(g *group) bool { return !g.perhapsLog() }) {
+	if !slices.ContainsFunc(s.order, func(g *group) bool { return !s.perhapsLog(g) }) {
 		s.values(read)
 	}
 	for _, g := range s.kinds {
