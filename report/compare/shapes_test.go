@@ -182,6 +182,30 @@ var shapes = []shape{
 	lined("a second value on the line of the tick", "a.txt", func(m moment, _ *rand.Rand) string {
 		return fmt.Sprintf("tick %d rng %d:%d\n", m.tick, 7919*m.tick%1009, m.hp[0]+m.hp[1]+m.hp[2]+m.hp[3]) + m.each(func(i int) string { return fmt.Sprintf("unit %d x %d y 3\n", i, m.x[i]) })
 	}),
+	{"settings and frame times beside a log", func(file func(name, text string), all []moment, noise *rand.Rand) {
+		log, frames := "", "n,ms\n"
+		for i, m := range all {
+			log += fmt.Sprintf("[%.3f] sync: frame %d hash %08x\n", noise.Float64(), m.tick, m.sum())
+			frames += fmt.Sprintf("%d,%.2f\n", i, 4+9*noise.Float64())
+		}
+		file("game.log", log)
+		file("frametimes.csv", frames)
+		file("settings.ini", fmt.Sprintf("[video]\nwidth=1920\ngamma=%d\n", noise.IntN(1000)))
+	}},
+	{"guesses and values for good", func(file func(name, text string), all []moment, noise *rand.Rand) {
+		log := ""
+		for _, m := range all {
+			line := fmt.Sprintf("f=%d x=(%d,%d) hp=%d gold=%d\n", m.tick, m.x[0], m.x[1], m.hp[0]+m.hp[1]+m.hp[2]+m.hp[3], m.gold)
+			if noise.IntN(3) == 0 {
+				log += fmt.Sprintf("12:00:01 [sim] predict f=%d x=(%d,%d) hp=%d gold=%d\n", m.tick, m.x[0]+1, m.x[1], m.hp[0], m.gold)
+			}
+			log += "12:00:02 [sim] final " + line
+		}
+		file("game.log", log)
+	}},
+	lined("a sum of values as a checksum", "game.log", func(m moment, _ *rand.Rand) string {
+		return fmt.Sprintf("save f=%d cs=%08x\n", m.tick, 0xadaa0000+977*(m.gold+m.x[0])+131*(m.hp[0]+m.hp[1]+m.hp[2]+m.hp[3]))
+	}),
 	lined("a grid of numbers", "a.txt", func(m moment, _ *rand.Rand) string {
 		return fmt.Sprintf("Turn %d\n", m.tick) + m.each(func(i int) string { return fmt.Sprintf("%d %d 0 3\n", m.x[i], m.hp[i]) })
 	}),

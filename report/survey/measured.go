@@ -53,24 +53,33 @@ func (s *Survey) measured() {
 	}
 }
 
-// metrics takes files out of the groups that have nothing but values with names of measurements, next to places in time, if there
-// is other evidence.
+// metrics takes files out of the groups that have nothing but values with names of measurements, next to places in time, and files
+// that are named as settings, if there is other evidence.
 func (s *Survey) metrics() {
-	isOf := map[*group]bool{}
+	isOf := map[*group]string{} // what the files of groups are
 	for _, g := range s.order {
-		isOf[g] = g.page == nil && g.kind == description.Undescribed && g.areMetrics()
+		switch {
+		case g.page != nil || g.kind != description.Undescribed:
+		case settingNames.MatchString(g.bases[0]) && !g.timed():
+			isOf[g] = "its name is one for settings of the machine"
+		case g.areMetrics():
+			isOf[g] = "all values have names of measurements of the machine"
+		}
 	}
-	others := lists.Count(s.order, func(g *group) bool { return !isOf[g] })
+	others := lists.Count(s.order, func(g *group) bool { return isOf[g] == "" })
 	if others+len(s.found) < 2 {
 		return
 	}
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool {
-		if isOf[g] {
-			s.notes = append(s.notes, filepath.Join(g.dir, g.bases[0])+": all values have names of measurements of the machine: not compared")
+		if isOf[g] != "" {
+			s.notes = append(s.notes, fmt.Sprintf("%s: %s: not compared", filepath.Join(g.dir, g.bases[0]), isOf[g]))
 		}
-		return isOf[g]
+		return isOf[g] != ""
 	})
 }
+
+// settingNames are of files with what a player chose on a machine.
+var settingNames = lazyregexp.New(`(?i)^(user_?|player_?|game_?|local_?)?(settings?|options?|prefs|preferences|config|controls|key_?(binds?|bindings))\.(ini|cfg|conf|json|toml|ya?ml|xml|txt|lua)$`)
 
 // areMetrics reports whether the first file that was read has several rows, and all columns of them but a tick are measurements.
 func (g *group) areMetrics() bool {
@@ -86,7 +95,7 @@ func (g *group) areMetrics() bool {
 				switch word := states.Words(c.Field); {
 				case metricNames.MatchString(word):
 					measures++
-				case word != "t" && vocabulary.Of(c.Field) != vocabulary.Tick:
+				case !strings.Contains(" t n i idx index sample row ", " "+word+" ") && vocabulary.Of(c.Field) != vocabulary.Tick:
 					return false
 				}
 			}
@@ -96,7 +105,7 @@ func (g *group) areMetrics() bool {
 }
 
 // metricNames are of measurements that no simulation has, as whole names.
-var metricNames = lazyregexp.New(`^((avg|min|max|mean)_?)?(fps|ping|latency|rtt|jitter|heap|rss|vram|draw_?calls|(mem|memory|heap|ram|vram)_?(kb|mb|bytes|used)|` +
+var metricNames = lazyregexp.New(`^((avg|min|max|mean)_?)?(ms|fps|ping|latency|rtt|jitter|heap|rss|vram|draw_?calls|(mem|memory|heap|ram|vram)_?(kb|mb|bytes|used)|` +
 	`(cpu|gpu)_?(time|load|usage|percent|pct)|(real|wall|render|draw|frame|cpu|gpu)_?(time|ms|us|ns)|frame_?time_?(ms|us|ns))(_?(ms|avg|min|max))?$`)
 
 // kindOfRows returns the columns of states that have nothing but numbers which belong to no entity, empty for others.
