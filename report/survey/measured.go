@@ -53,33 +53,24 @@ func (s *Survey) measured() {
 	}
 }
 
-// metrics takes files out of the groups that have nothing but values with names of measurements, next to places in time, and files
-// that are named as settings, if there is other evidence.
+// metrics takes files out of the groups that have nothing but values with names of measurements, next to places in time, if there
+// is other evidence.
 func (s *Survey) metrics() {
-	isOf := map[*group]string{} // what the files of groups are
+	isOf := map[*group]bool{}
 	for _, g := range s.order {
-		switch {
-		case g.page != nil || g.kind != description.Undescribed:
-		case settingNames.MatchString(g.bases[0]) && !g.timed():
-			isOf[g] = "its name is one for settings of the machine"
-		case g.areMetrics():
-			isOf[g] = "all values have names of measurements of the machine"
-		}
+		isOf[g] = g.page == nil && g.kind == description.Undescribed && g.areMetrics()
 	}
-	others := lists.Count(s.order, func(g *group) bool { return isOf[g] == "" })
+	others := lists.Count(s.order, func(g *group) bool { return !isOf[g] })
 	if others+len(s.found) < 2 {
 		return
 	}
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool {
-		if isOf[g] != "" {
-			s.notes = append(s.notes, fmt.Sprintf("%s: %s: not compared", filepath.Join(g.dir, g.bases[0]), isOf[g]))
+		if isOf[g] {
+			s.notes = append(s.notes, filepath.Join(g.dir, g.bases[0])+": all values have names of measurements of the machine: not compared")
 		}
-		return isOf[g] != ""
+		return isOf[g]
 	})
 }
-
-// settingNames are of files with what a player chose on a machine.
-var settingNames = lazyregexp.New(`(?i)^(user_?|player_?|game_?|local_?)?(settings?|options?|prefs|preferences|config|controls|key_?(binds?|bindings))\.(ini|cfg|conf|json|toml|ya?ml|xml|txt|lua)$`)
 
 // areMetrics reports whether the first file that was read has several rows, and all columns of them but a tick are measurements.
 func (g *group) areMetrics() bool {
