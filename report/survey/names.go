@@ -290,12 +290,16 @@ func (s *Survey) findPeers(groups []*group) {
 	seen := map[string]bool{}
 	twice := false
 	for _, g := range groups {
+		// Where other folders have such files, only ticks that were seen show that one has those of several peers.
+		known := g.showsTicks() && slices.ContainsFunc(s.order, func(o *group) bool { return o.dir != g.dir && o.shape == g.shape })
 		for _, base := range g.bases {
 			at := ""
 			if n, ok := g.tickOf(base); ok {
 				at = strconv.FormatUint(n, 10)
 			} else if i := slices.IndexFunc(g.samples, func(p sample) bool { return p.base == base && len(p.ticks) == 1 }); i >= 0 {
 				at = strconv.FormatUint(g.samples[i].ticks[0], 10)
+			} else if known {
+				continue
 			}
 			twice = twice || seen[at]
 			seen[at] = true
