@@ -3,6 +3,8 @@ package statements
 import (
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
 // lead is the part of a line before its message.
@@ -23,10 +25,14 @@ const data = "zip|7z|rar|gz|pak|pk3|pck|wad|sav|save|dat|bin|json|cfg|dll|exe|so
 // maxGroup is how many bytes brackets in a lead may hold.
 const maxGroup = 80
 
+// chats matches JSON of what a player wrote: {"mod":"chat","text":"…"}
+var chats = lazyregexp.New(`(?i)":\s*"(player_?)?chat(_?(message|msg|line))?"`)
+
 // leadOf reads the lead of a line. A line of values has no speaker, and a peer in it is part of the message.
 func leadOf(text string, values bool) lead {
 	l := lead{json: isMember(text)}
 	l.program = l.json && text[0] == '{'
+	l.chat = l.program && chats.MatchString(text)
 	for {
 		rest := strings.TrimLeft(text[l.size:], " |*\u2014\u00bb")
 		if l.size > 0 {
@@ -128,6 +134,8 @@ func firstWord(text string) string {
 // named reads a word before a colon: a module, the peer that wrote the log, or a speaker.
 func (l *lead) named(bare, low string, n int) int {
 	switch {
+	case strings.Contains(low, "chat"): // the module of what players write
+		l.chat = true
 	case roles.has(low):
 		l.role = low
 	case tickWords()[low] != "" || nouns.has(low) || outcomes.has(low) || peerNouns.has(low) || digitsOnly(bare):
