@@ -78,7 +78,7 @@ func findTick(columns []column, rows int, how choice) (tick int, rivals []string
 		return cmp.Or(y.figures.distinct-x.figures.distinct, x.distance()-y.distance(), before(a)-before(b))
 	})
 	for i := range columns { // a letter, with its sign of equality
-		if c := &columns[i]; len(list) == 0 && !c.unit && shortTick(c.name) && c.figures.isTick(rows) && c.figures.regular {
+		if c := &columns[i]; len(list) == 0 && !c.unit && (shortTick(c.name) || c.name == "n") && c.figures.isTick(rows) && c.figures.regular {
 			list = append(list, i)
 		}
 	}
@@ -93,7 +93,9 @@ func findTick(columns []column, rows int, how choice) (tick int, rivals []string
 		}
 	}
 	if len(list) == 0 {
-		list = others
+		if list = others; firstSum == len(columns) && columns[0].placed { // without any word, the one next to the checksum
+			slices.Reverse(list)
+		}
 	}
 	tick = -1
 	for n, i := range list {

@@ -29,6 +29,7 @@ type figures struct {
 	unlike   int    // steps to a value that is larger or smaller by more than a sixteenth
 	far      int    // of them those by more than a quarter
 	back     uint64 // the largest step to a smaller value
+	cycles   bool   // goes back through most of its range again and again
 	regular  bool   // grows by regular steps, and goes back by at most a window or to its begin
 }
 
@@ -102,6 +103,15 @@ func (f *figures) steps(numbers []uint64) {
 				f.far++
 			}
 		}
+	}
+	if len(numbers) > 0 {
+		half, again := (slices.Max(numbers)-least)/2, 0
+		for i := 1; i < len(numbers); i++ {
+			if numbers[i] < numbers[i-1] && numbers[i-1]-numbers[i] > half {
+				again++
+			}
+		}
+		f.cycles = again > 1
 	}
 	f.regular = len(numbers) >= 3 && f.distinct >= 3 && regular(strides, f.rises) && f.rises > f.falls && !far
 }

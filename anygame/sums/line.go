@@ -126,7 +126,7 @@ func (p *parsed) take(line []byte) bool {
 	p.peer = -1
 	first, last, slots, telling := -1, -1, 0, 0
 	front, back := -1, -1    // of the peers
-	plain := -1              // a short number without a name, before the rest
+	plain, counter := -1, -1 // a short number without a name, before the rest, and the name of one that is called n
 	spare, bare := -1, false // a word for a checksum before the first number, and a number without a name
 	for i := 0; i < len(p.tokens); i++ {
 		t := &p.tokens[i]
@@ -166,11 +166,17 @@ func (p *parsed) take(line []byte) bool {
 			back = i
 			continue
 		case meaning == vocabulary.Tick, meaning == vocabulary.Sum, meaning == vocabulary.WeakSum, shortTick(string(text)):
-			telling++
+			if telling++; first < 0 && counter >= 0 {
+				begin = counter
+			}
 		case meaning == vocabulary.Other && telling == 0 && first < 0 && plain >= 0 && p.isDigest(i): // #12 => 9f3acc01
 			telling, begin = 1, plain
-		case n.from < 0 && long < 6 && telling == 0 && !p.glued(i):
+			p.names[plain] = name{from: -1, qualifier: -1} // a word before it may be another one
+		case long < 6 && telling == 0 && !p.glued(i) && (n.from < 0 || n.from == i-2 && p.tokens[i-1].kind == blank):
 			plain = i
+			continue
+		case counter < 0 && telling == 0 && string(text) == "n":
+			counter, plain = n.from, -1
 			continue
 		case meaning == vocabulary.Other && !p.glued(i) && (long >= 6 || spare >= 0 && n.from < 0 && long >= 4 || p.another(i, last)):
 		default:

@@ -218,6 +218,12 @@ func arePhases(values [][]byte) bool {
 	return certain
 }
 
+// areSettled reports whether some words are of passes for good, or none is of one that follows a guess.
+func areSettled(values [][]byte) bool {
+	return slices.ContainsFunc(values, func(v []byte) bool { return phaseWord(string(v)) == "confirmed" || hasPart(string(v), settled) }) ||
+		!slices.ContainsFunc(values, func(v []byte) bool { return phaseWord(string(v)) == "" && hasPart(string(v), guessed) })
+}
+
 // isPhase reports whether a word may be a phase.
 func isPhase(text string) bool { return phaseWord(text) != "" || hasPart(text, settled+guessed) }
 

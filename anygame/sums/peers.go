@@ -85,7 +85,7 @@ func (r *roles) discriminate(columns []column, alone bool) {
 	for i := range columns {
 		c := &columns[i]
 		few := c.figures.distinct >= 2 && c.figures.distinct <= maxNames
-		if i == r.tick || i == r.phase || r.sums(i) || !few || c.word && c.figures.truths == len(ticks) || !tellsApart(c.values, rowsOf) {
+		if i == r.tick || i == r.phase || i == r.pass || r.sums(i) || !few || c.word && c.figures.truths == len(ticks) || !tellsApart(c.values, rowsOf) {
 			continue
 		}
 		rank := 0

@@ -35,6 +35,15 @@ var redone = map[string]func(tick int, again bool, confirmed int, sum uint32) st
 		}
 		return fmt.Sprintf("  %4d p %5d %08x%s", tick*17, tick, sum, word)
 	},
+	"a word before the tick": func(tick int, again bool, _ int, sum uint32) string {
+		return fmt.Sprintf("[%d.25] %s %05d %08X", tick/60, map[bool]string{false: "PRED", true: "RESIM"}[again], tick, sum)
+	},
+	"a letter alone": func(tick int, again bool, _ int, sum uint32) string {
+		return fmt.Sprintf("%s %d %08x", map[bool]string{false: "P", true: "R"}[again], tick, sum)
+	},
+	"an attribute": func(tick int, again bool, _ int, sum uint32) string {
+		return fmt.Sprintf(`<frame n="%d" kind="%s" crc="%08x"/>`, tick, map[bool]string{false: "predicted", true: "resim"}[again], sum)
+	},
 	"a truth value": func(tick int, again bool, _ int, sum uint32) string {
 		return fmt.Sprintf("DEBUG session: advance frame=%d resim=%v inputs=[3, 1] checksum=0x%08x", tick, again, sum)
 	},

@@ -46,6 +46,7 @@ type roles struct {
 	// steady is set if only their form makes the values checksums: they hardly change.
 	steady  bool
 	again   bool   // some ticks have a second line
+	pass    int    // the column with the pass over a tick, where no line is for good and the last one counts, -1 if there is none
 	bare    bool   // only the values show what they are: the line has no word for a tick or a checksum
 	phase   int    // -1 if there is none
 	phaseOf string // the word before a truth value, empty if the value itself is the word
@@ -127,7 +128,7 @@ func (r *roles) title() string {
 
 // resolve finds the roles of columns.
 func resolve(columns []column, how choice) (roles, bool) {
-	r := roles{tick: -1, peer: -1, scope: -1, phase: -1}
+	r := roles{tick: -1, peer: -1, scope: -1, phase: -1, pass: -1}
 	rows := len(columns[0].values)
 	for i := range columns {
 		columns[i].figures = figuresOf(columns[i].values)
@@ -150,7 +151,7 @@ func resolve(columns []column, how choice) (roles, bool) {
 		sums = findSteady(columns, r.tick, rows)
 		r.steady, worded = true, true
 	}
-	r.bare = !named && !worded && rows >= fewestBare && tick.figures.regular && !slices.ContainsFunc(sums, func(i int) bool { return !columns[i].figures.fixed(rows) })
+	r.bare = !named && !worded && rows >= fewestBare && tick.figures.regular && !tick.figures.cycles && !slices.ContainsFunc(sums, func(i int) bool { return !columns[i].figures.fixed(rows) })
 	for _, i := range sums {
 		c := &columns[i]
 		r.bare = r.bare || !c.said && vocabulary.Of(c.name) == vocabulary.WeakSum && !c.figures.scattered(rows, tick.figures.distinct, 4, 4)
@@ -175,7 +176,9 @@ func resolve(columns []column, how choice) (roles, bool) {
 		if phase := phaseWord(columns[i].name); phase != "" && i != r.tick && columns[i].figures.truths == rows {
 			r.phase, r.phaseOf = i, phase
 		} else if columns[i].word && arePhases(columns[i].values) {
-			r.phase, r.phaseOf = i, ""
+			if r.phase, r.phaseOf = i, ""; tick.figures.falls > 1 && !areSettled(columns[i].values) {
+				r.phase, r.pass = -1, i
+			}
 		}
 	}
 	r.discriminate(columns, how.alone)
