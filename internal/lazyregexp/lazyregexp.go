@@ -6,22 +6,33 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"sync"
+	"sync/atomic"
 )
 
 // Regexp is a regular expression that is compiled when one of its methods is first called. It has methods of
 // regexp.Regexp.
 type Regexp struct {
-	compiled func() *regexp.Regexp
+	expr  string
+	known atomic.Pointer[regexp.Regexp]
 }
 
 // New returns a regular expression, which must be valid. In tests it is compiled at once.
 func New(expr string) *Regexp {
-	r := &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+	r := &Regexp{expr: expr}
 	if inTest {
 		r.compiled()
 	}
 	return r
+}
+
+// compiled returns the compiled expression. Two goroutines that need it first may both compile it.
+func (r *Regexp) compiled() *regexp.Regexp {
+	re := r.known.Load()
+	if re == nil {
+		re = regexp.MustCompile(r.expr)
+		r.known.Store(re)
+	}
+	return re
 }
 
 var inTest = strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test")

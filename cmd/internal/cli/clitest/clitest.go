@@ -150,7 +150,7 @@ func ManPages(t *testing.T, p func() cli.Program, least int) {
 // Limits of the work that desynctool's packages do before main. They limit bytes and not time, because bytes do not
 // depend on the machine and its load. A regular expression takes 2 to 30 KiB, one with Unicode classes more.
 const (
-	maxInit    = 128 << 10 // bytes that all packages allocate
+	maxInit    = 122 << 10 // bytes that all packages allocate
 	maxOneInit = 48 << 10  // bytes that one package allocates
 )
 
