@@ -85,14 +85,17 @@ func (g *group) apart(t *template) string {
 	return ""
 }
 
-// arePasses reports whether the words that two leads do not have in common are of passes over a tick.
+// arePasses reports whether the words that two leads do not have in common are of passes over a tick. Next to a word for a tick that
+// is simulated again, any other word is of the first pass.
 func arePasses(a, b string) bool {
 	own := func(lead, other string) []byte {
 		not := strings.Fields(other)
 		words := slices.DeleteFunc(strings.Fields(lead), func(w string) bool { return slices.Contains(not, w) })
 		return []byte(strings.Join(words, " "))
 	}
-	return passIn(own(a, b)) != unknown && passIn(own(b, a)) != unknown
+	x, y := own(a, b), own(b, a)
+	again := func(words []byte) bool { return phaseIn(words) == unknown && passIn(words) == tracediff.Predicted }
+	return again(x) || again(y) || passIn(x) != unknown && passIn(y) != unknown
 }
 
 // passes reports whether the words before the lines of one form are of passes over a tick: most ticks have a confirmed one, and
