@@ -1,9 +1,6 @@
 package notation
 
-import (
-	"bytes"
-	"slices"
-)
+import "bytes"
 
 // indentedNotation is lines of a name and a value, indented below the line that they belong to, as games print their states:
 //
@@ -273,9 +270,23 @@ func isKey(name []byte) bool {
 	if len(name) == 0 || len(name) > 64 || bytes.Count(name, []byte(" ")) > 5 || !isNameStart(name[0]) && name[0]-'0' > 9 && name[0] != '$' {
 		return false
 	}
-	return !slices.ContainsFunc(name, func(c byte) bool {
-		return !isNameStart(c) && c-'0' > 9 && bytes.IndexByte([]byte(" .-_#[]/$%\t"), c) < 0
-	})
+	for i, c := range name {
+		of := c == ',' && i > 0 && i+1 < len(name) && name[i-1]-'0' <= 9 && name[i+1]-'0' <= 9 // a place: food 0,28
+		if !of && !isNameStart(c) && c-'0' > 9 && bytes.IndexByte([]byte(" .-_#[]/$%\t"), c) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// isPlace reports whether a word is a number or several with commas between them.
+func isPlace(word []byte) bool {
+	for part := range bytes.SplitSeq(word, []byte(",")) {
+		if _, n := digits(part, 10, 18); n == 0 || n < len(part) {
+			return false
+		}
+	}
+	return true
 }
 
 // numberedSteps appends the path in a name: "ship 0 position", "ship[0].position" and "ship #0 position" are three steps.
@@ -287,7 +298,7 @@ func numberedSteps(name []byte, steps []step) []step {
 		if n < 0 {
 			n = len(name) - i
 		}
-		if _, length := digits(name[i:], 10, 18); length == n && n > 0 {
+		if n > 0 && isPlace(name[i:i+n]) {
 			if words := bytes.Trim(name[begin:i], between+"."); len(words) > 0 {
 				steps = append(steps, step{name: words})
 			}

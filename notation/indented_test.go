@@ -14,6 +14,7 @@ func TestIndented(t *testing.T) {
 	parses(t, n, "--- Frame 1 ---\n  a: 1\n  b: 2\n--- Frame 2 ---\n  a: 1\n", `{ "Frame": bare(1) "a"+ bare(1) "b"+ bare(2) end { "Frame": bare(2) "a"+ bare(1) end`)
 	parses(t, n, "Frame 5\n  unit 1: hp=3 x=4.5\n  unit 2 hp=4, pos=1,2 name=\"a\"\n  map: size=7\n",
 		`{ "Frame": bare(5) "unit": { "1": { "hp"+ bare(3) "x"+ bare(4.5) end "2": { "hp"+ bare(4) "pos"+ [ bare(1) bare(2) end "name"+ text(a) end end "map"+ { "size"+ bare(7) end end`)
+	parses(t, n, "Frame 5\nfood 0,28 amount=4\nfood 1,41 amount=1\n", `{ "Frame": bare(5) "food": { "0,28": { "amount"+ bare(4) end "1,41": { "amount"+ bare(1) end end end`)
 	fails(t, n, "a: 1\nwhat? is this!\n", `at offset 5: "what? is this!", expected a name and a value`)
 	fails(t, n, "a: 1\n(b", `at offset 5: the file ends inside a line`)
 	sniffs(t, n, true, "State\n  a: 1\n  b: 2\n  c: 3\n", "ship 0 x: 1\nship 0 y: 1\nship 1 x: 2\n", "tick: 5\nunit #1\n  hp = 3\n  x = 2.5\n",

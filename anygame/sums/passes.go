@@ -137,7 +137,7 @@ func (r *roles) redoes(columns []column) bool {
 	return (f.falls > 1 || r.again) && f.back <= window && !r.repeats && r.scope < 0 && r.peer < 0 && r.phase < 0
 }
 
-// finalPass returns the one of a column's values that a tick's last line has, if the values are passes of one peer over the
+// finalPass returns the one of a column's values that the last line of most ticks has, if the values are passes of one peer over the
 // ticks: the checksums of two of them differ at a tick and are equal at the next that both have, again and again. It is empty
 // for others.
 func (r *roles) finalPass(columns []column, names [][]byte) string {
@@ -173,7 +173,7 @@ func (r *roles) finalPass(columns []column, names [][]byte) string {
 				}
 			}
 			if guesses(differing, healed) {
-				return mostCommon(last)
+				return onMostTicks(last)
 			}
 		}
 	}
@@ -187,15 +187,15 @@ func guesses(differing, healed int) bool {
 	return healed > mostHealed && differing <= longest*healed
 }
 
-// mostCommon returns the value that most keys have.
-func mostCommon(values map[string]string) (best string) {
+// onMostTicks returns the pass of the last line of most ticks, empty if there is none.
+func onMostTicks(last map[string]string) string {
 	count := map[string]int{}
-	for _, v := range values {
-		if count[v]++; count[v] > count[best] {
-			best = v
+	for _, pass := range last {
+		if count[pass]++; 4*count[pass] >= 3*len(last) {
+			return pass
 		}
 	}
-	return best
+	return ""
 }
 
 // settled and guessed are words for the pass in which a tick is computed, next to those that phaseWord knows.

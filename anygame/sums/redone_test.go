@@ -44,6 +44,13 @@ var redone = map[string]func(tick int, again bool, confirmed int, sum uint32) st
 	"an attribute": func(tick int, again bool, _ int, sum uint32) string {
 		return fmt.Sprintf(`<frame n="%d" kind="%s" crc="%08x"/>`, tick, map[bool]string{false: "predicted", true: "resim"}[again], sum)
 	},
+	"inputs that recur": func(tick int, again bool, _ int, sum uint32) string {
+		input := tick / 5 % 3
+		if again {
+			input = (tick/5 + 1) % 3
+		}
+		return fmt.Sprintf("[rb] %s frame=%d in=0%d/04 cs=%08x", map[bool]string{false: "advance", true: "resim"}[again], tick, input, sum)
+	},
 	"a truth value": func(tick int, again bool, _ int, sum uint32) string {
 		return fmt.Sprintf("DEBUG session: advance frame=%d resim=%v inputs=[3, 1] checksum=0x%08x", tick, again, sum)
 	},
