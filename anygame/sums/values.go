@@ -68,6 +68,7 @@ type valued struct {
 
 const (
 	fewestEqual    = 16 // ticks with a value that is new and equal in two logs, before it counts
+	manyEqual      = 32 // such ticks before a value counts that differs and is equal again
 	fewestDistinct = 8  // such values
 	fewestNews     = 5  // such ticks of a value on a line with another one that counts
 	fewestThing    = 4  // lines about each thing
@@ -428,7 +429,7 @@ func (v *valued) role(other *valued, place int) valueRole {
 		return undecided
 	case falls*8 < rises+falls, equal < least, len(distinct) < min(3, least), healed > 6*differ && healed > fewestNews && differ > 0:
 		return unrelated
-	case equal >= fewestEqual && len(distinct) >= fewestDistinct:
+	case (equal >= manyEqual || equal >= fewestEqual && healed == 0) && len(distinct) >= fewestDistinct:
 		return simulation
 	case differ == 1 && healed > 0:
 		return unrelated
