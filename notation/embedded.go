@@ -2,6 +2,7 @@ package notation
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 
 	"github.com/desynctool/desynctool/internal/lazyregexp"
@@ -9,7 +10,7 @@ import (
 
 // embeddedBegin finds where a document may begin after other text, tickBefore the number before it that a word names.
 var (
-	embeddedBegin = lazyregexp.New(`[ :=>](\{\s*["'][^"'\\]{1,40}["']\s*:|[&%#]?\{:?[A-Za-z_][A-Za-z0-9_]{0,40}\s?[:=]|[A-Za-z_][A-Za-z0-9_.]{0,40}(?:[\[({]| \{))`)
+	embeddedBegin = lazyregexp.New(`[ :=>](\{\s*["'][^"'\\]{1,40}["']\s*:|[&%#]?\{:?[A-Za-z_][A-Za-z0-9_]{0,40}\s?[:=]|[A-Za-z_][A-Za-z0-9_.$]{0,40}(?:@[0-9a-f]{0,8})?(?:[\[({]| \{))`)
 	tickBefore    = lazyregexp.New(`(?:[A-Za-z_][ =:#\[(]{0,3}|^[#\[(]?)([0-9]{1,9})(?:[\]):,;= -]|\x1b\[[0-9;]*m){0,4}(?:[A-Za-z]{1,12}[:=]? ?)?$`)
 )
 
@@ -66,7 +67,7 @@ func rowsOf(sample []byte) *embedded {
 			continue
 		}
 		at := all[0]
-		mark, rest, number := string(line[at[2]:at[3]]), line[at[2]:], tickBefore.FindSubmatch(line[:at[2]])
+		mark, rest, number := markOf(line[at[2]:at[3]]), line[at[2]:], tickBefore.FindSubmatch(line[:at[2]])
 		_, tried := e.marks[mark]
 		if number == nil || !tried && len(e.marks) == mostMarks {
 			continue
@@ -106,7 +107,7 @@ func documentsOf(sample []byte) *embedded {
 			continue
 		}
 		for _, at := range embeddedBegin.FindAllSubmatchIndex(line, mostBegins) {
-			mark, rest := string(line[at[2]:at[3]]), documentIn(line[at[2]:])
+			mark, rest := markOf(line[at[2]:at[3]]), documentIn(line[at[2]:])
 			if tried += min(1, len(rest)/leastEmbedded); len(rest) < leastEmbedded || tried > mostTried {
 				break
 			}
@@ -132,6 +133,11 @@ func documentsOf(sample []byte) *embedded {
 		}
 	}
 	return &best
+}
+
+// markOf returns how documents of one kind begin. The identity of an object is another one in each of them.
+func markOf(begin []byte) string {
+	return string(begin[:cmp.Or(1+bytes.IndexByte(begin, '@'), len(begin))])
 }
 
 // documentIn returns the text up to the bracket that ends the first one, if few words follow: {"a": 1} (sim.js, line 7)
@@ -166,7 +172,7 @@ func (e *embedded) in(line []byte) int {
 		return -1
 	}
 	for _, at := range embeddedBegin.FindAllSubmatchIndex(line, 1) {
-		if e.marks[string(line[at[2]:at[3]])] {
+		if e.marks[markOf(line[at[2]:at[3]])] {
 			return at[2]
 		}
 	}

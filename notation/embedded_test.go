@@ -26,6 +26,12 @@ func TestEmbedded(t *testing.T) {
 	}
 	parses(t, *n, log[:strings.IndexByte(log, '\n')], `{ "tick": number(7) "#type": text(World) "turn": number(1) "hp": number(41) "units": [ `+
 		strings.Repeat(`{ "#type": text(Unit) "id": number(7) "name": text(Moss Giant) end `, 6)+`{ "#type": text(Unit) "id": number(8) "name": text(x) end end end`)
+	log = strings.Replace(strings.Replace(log, "World", "World@1f2e", 1), "World[", "World@3d[", 1) // two objects
+	if n = Embedded([]byte(log)); n == nil {
+		t.Fatal("nothing is found after the identities of objects")
+	}
+	parses(t, *n, log[:strings.IndexByte(log, '\n')], `{ "tick": number(7) "#type": text(World) "turn": number(1) "hp": number(41) "units": [ `+
+		strings.Repeat(`{ "#type": text(Unit) "id": number(7) "name": text(Moss Giant) end `, 6)+`{ "#type": text(Unit) "id": number(8) "name": text(x) end end end`)
 	json := `{"frame": %d, "units": [` + strings.Repeat(`{"id": 7, "name": "Moss Giant"}, `, 6) + `{"id": 8}]}`
 	log = embeddedLog("snapshot (%d bytes)", "> "+json+" (sim.js, line 214)", 3)
 	if n = Embedded([]byte(log)); n == nil {

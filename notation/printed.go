@@ -86,7 +86,7 @@ var (
 )
 
 // firstField finds the name of the first field of a record.
-var firstField = lazyregexp.New(`^[A-Za-z_][\w.]*\s?[\[({]\s?([A-Za-z_]\w*)\s?[=:]`)
+var firstField = lazyregexp.New(`^[A-Za-z_][\w.$]*(?:@[0-9a-f]{1,8})?\s?[\[({]\s?([A-Za-z_]\w*)\s?[=:]`)
 
 // isDeep reports whether the first line of a text is a document with maps in it or with its tick, and not a row.
 func isDeep(text []byte) bool {
@@ -205,6 +205,8 @@ func (c *canonicalizer) next() {
 	case (b == '%' || b == '#' || b == '&') && (following == '{' || isNameStart(following)):
 		c.blank(1)
 		c.marks++
+	case b == '@' && (isNameStart(before) || before-'0' < 10) && identity.Match(c.near()):
+		c.anonymous()
 	case b == '@' && isNameStart(following) && strings.IndexByte(" ,{", before) >= 0:
 		c.blank(1)
 	case b == '=' && following != '=' && len(c.open) > 0 && c.open[len(c.open)-1].fields:
@@ -264,6 +266,19 @@ func (c *canonicalizer) next() {
 	}
 }
 
+// anonymous takes the identity of an object away. The name before it moves to the bracket.
+func (c *canonicalizer) anonymous() {
+	begin := c.at
+	for begin > 0 && (isWordByte(c.text[begin-1]) || c.text[begin-1] == '.' || c.text[begin-1] == '$') {
+		begin--
+	}
+	size := bytes.IndexAny(c.near(), "[({")
+	copy(c.text[begin+size:], c.text[begin:c.at])
+	c.blankFrom(begin, begin+size)
+	c.at = begin + size + bytes.IndexAny(c.text[begin+size:], "[({")
+	c.marks++
+}
+
 // pair rewrites what is around the name in a pair of a map of Haskell: [(7,Unit {hp = 3})] is { 7:Unit {hp: 3} }. It reports whether
 // it has.
 func (c *canonicalizer) pair(b byte) bool {
@@ -305,9 +320,10 @@ func (c *canonicalizer) spaces() {
 
 // A value of a record or list that is no text without quotes, and what shows that a comma belongs to a text: no name follows it.
 var (
-	otherValue = lazyregexp.New(`^(?:["'\[{(#<&%*]|[\w.$]+[\[({]|[A-Za-z_][\w.$]* \{|0x[0-9a-fA-F]+$|Just )`)
+	otherValue = lazyregexp.New(`^(?:["'\[{(#<&%*]|[\w.$]+(?:@[0-9a-f]{1,8})?[\[({]|[A-Za-z_][\w.$]* \{|0x[0-9a-fA-F]+$|Just )`)
 	nextName   = lazyregexp.New(`^[,;]\s*@?[A-Za-z_][\w$]*\s?[=:]`)
 	nextText   = lazyregexp.New(`^,\s*(?:[^\s\w"'\[{(#<@]|[\w .'-]+(?:,|[)\]}]))`)
+	identity   = lazyregexp.New(`^@[0-9a-f]{1,8}[\[({]`)                  // of an object of Java, which is another one on each machine
 	arrayOf    = lazyregexp.New(`^\[+(?:[BCDFIJSZ]|L[\w.$]+;)@[0-9a-f]+`) // of Java: [I@1b2c3d
 )
 

@@ -67,6 +67,10 @@ func TestPrinted(t *testing.T) {
 		`{ "#type": text(Unit) "Id": number(7) "Name": text(Ann, the Bold) "Zone": text(Europe/Oslo) "Speed": text(1,5) "At": { "#type": text(Vec2) "X": number(-3) "Y": number(4) end "To": text() end`)
 	parses(t, n, "Unit{id=7, name=Ann's, self=Unit@7f31c2, path=[I@1b2c3d, at={x=1, y=é/ü}}",
 		`{ "#type": text(Unit) "id": number(7) "name": text(Ann's) "self": null() "path": null() "at": { "x": number(1) "y": text(é/ü) end end`)
+	// The identity of an object is no part of a state.
+	parses(t, n, "sim.World@1f[turn=5, heroes=[Hero@2a055e6d{name=Ann, the Bold, to=Hero@7f31c2}], tags=[]]",
+		`{ "#type": text(sim.World) "turn": number(5) "heroes": [ { "#type": text(Hero) "name": text(Ann, the Bold) "to": null() end end "tags": [ end end`)
+	sniffs(t, n, true, "World@1f[turn=5, heroes=[Hero@2b[hp=1]]]\nWorld@3c[turn=6, heroes=[Hero@4d[hp=1]]]\n")
 	sniffs(t, n, true, "Save(turn=5, heroes=[Hero(name=Ann, zone=a/b)])\nSave(turn=6, heroes=[Hero(name=Ann, zone=a/b)])\n", "Save { Turn = 5, At = Vec { X = 1 } }\nSave { Turn = 6, At = Vec { X = 1 } }\n")
 	sniffs(t, n, false, "Hero(id=5, at=(1, 2))\nHero(id=6, at=(1, 2))\n")
 	sniffs(t, n, true, "Save(turn=5, zone=Europe/Oslo)", "Unit { Id = 7, Name = Ann, the Bold }")

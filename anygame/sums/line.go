@@ -230,8 +230,23 @@ func (p *parsed) glued(i int) bool {
 		t.to+1 < len(p.line) && p.line[t.to] == '.' && isLetter(p.line[t.to+1])
 }
 
-// hasUnit reports whether letters follow a number: 16ms.
-func (p *parsed) hasUnit(i int) bool { return goesOn(p.line, p.tokens[i].to) }
+// hasUnit reports whether letters follow a number: 16ms. The identity of an object is no value either.
+func (p *parsed) hasUnit(i int) bool { return goesOn(p.line, p.tokens[i].to) || p.isIdentity(i) }
+
+// isIdentity reports whether a number shows which object of a process was printed, and nothing that two machines have in
+// common: GameState@2a055e6d[tick=6], com.game.Car@1b2c3d
+func (p *parsed) isIdentity(i int) bool {
+	t := &p.tokens[i]
+	if i < 2 || p.line[t.from-1] != '@' || p.tokens[i-2].to != t.from-1 {
+		return false
+	}
+	if t.to < len(p.line) && strings.IndexByte("[{(", p.line[t.to]) >= 0 {
+		return p.meaning(i-2) != vocabulary.Tick // round@12(
+	}
+	name := p.line[p.tokens[i-2].from:p.tokens[i-2].to]
+	isClass := p.tokens[i-2].kind == word && bytes.ToUpper(name[:1])[0] == name[0] && !bytes.Equal(bytes.ToUpper(name), name)
+	return isClass && p.meaning(i-2) != vocabulary.Sum && p.meaning(i-2) != vocabulary.Tick
+}
 
 // isPeer reports whether a word names a peer or a phase before a message, as in "[client2] tick 5", or in the only log a peer
 // as in "remote hash of tick 5". It makes one token of its digits.

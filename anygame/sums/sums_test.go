@@ -396,6 +396,21 @@ func TestLearn(t *testing.T) {
 	}
 }
 
+// TestIdentities: the identity of an object of Java is no checksum.
+func TestIdentities(t *testing.T) {
+	for line, want := range map[string]bool{
+		"tick=%d World@%08x[units=5]\n": false, "tick=%d leader=Unit@%08x gold=4\n": false, "tick=%d state@%08x\n": true, "tick=%d Hash@%08x\n": true, "tick=%d sum=%08x to=Unit@1f\n": true,
+	} {
+		var text strings.Builder
+		for tick := range 40 {
+			fmt.Fprintf(&text, line, tick, 0x9e3779b1*uint32(tick+1)|1<<31)
+		}
+		if p := sums.Learn([]byte(text.String()), "x"); (p != nil) != want {
+			t.Errorf("%s is a log with checksums: %v", line, p != nil)
+		}
+	}
+}
+
 // TestTwins: what a game guesses, simulates again and confirms on lines of several forms is one checksum. The last one
 // counts.
 func TestTwins(t *testing.T) {
