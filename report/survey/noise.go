@@ -52,6 +52,7 @@ type compared struct {
 	columns map[column]bool
 	looks   map[column]bool      // of these, those that look like noise
 	clocks  map[column]bool      // of these, those that are certainly of a clock of the machine
+	stamps  map[column]bool      // of these, those with times of these years
 	lacks   map[column]int       // columns, and tables without a name of a column, that one of the peers lacks
 	own     map[column]bool      // those with the names of the peers themselves
 	texts   map[column][2]string // of those that belong to no entity
@@ -65,6 +66,7 @@ func (c *compared) add(d *compared) {
 	maps.Copy(c.columns, d.columns)
 	maps.Copy(c.looks, d.looks)
 	maps.Copy(c.clocks, d.clocks)
+	maps.Copy(c.stamps, d.stamps)
 	maps.Copy(c.own, d.own)
 	maps.Copy(c.texts, d.texts)
 	maps.Copy(c.lacks, d.lacks)
@@ -182,6 +184,32 @@ func dumpsOf(list []compared) (dumps []dump, looks map[column]bool) {
 	return dumps, looks
 }
 
+// everywhere returns the columns that are in a set of each comparison in which they differ.
+func everywhere(list []compared, set func(c compared) map[column]bool) map[column]bool {
+	found := map[column]bool{}
+	for _, c := range list {
+		for col := range c.columns {
+			before, known := found[col]
+			found[col] = set(c)[col] && (before || !known)
+		}
+	}
+	return found
+}
+
+// healings returns how often each column that differs between two peers is equal in their next dump.
+func healings(list []compared) map[column]int {
+	before, healed := map[[2]string]compared{}, map[column]int{}
+	for _, c := range list {
+		for col := range before[c.peers].columns {
+			if !c.columns[col] {
+				healed[col]++
+			}
+		}
+		before[c.peers] = c
+	}
+	return healed
+}
+
 // fixedTexts returns the texts of no entity that each peer has the same in all dumps, such as the version of a library.
 func fixedTexts(list []compared) map[column]bool {
 	type of struct {
@@ -264,6 +292,12 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 	}
 	dumps, looks := dumpsOf(list)
 	all := appearances(dumps)
+	clocks, stamps := everywhere(list, func(c compared) map[column]bool { return c.clocks }), everywhere(list, func(c compared) map[column]bool { return c.stamps })
+	healed := healings(list)
+	// two clocks may show the same by chance, also in the first dump, and what looks like noise and is now equal, now not
+	often := func(col column, a appearance) bool {
+		return 2*a.dumps >= len(dumps) && (stamps[col] || a.first <= 1 && (clocks[col] || looks[col] && col.label == states.GlobalLabel && healed[col] >= fewestQuiet))
+	}
 	began := len(dumps) // the dump in which something else begins to differ
 	always := map[column]bool{}
 	for col, a := range all {
@@ -272,7 +306,7 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 			looks[col] = a.first == 0 || len(a.healed) > 0
 		}
 		switch {
-		case shown, col.isLocal(), a.first == 0 && (20*a.dumps >= 19*len(dumps) || looks[col] && 2*a.dumps >= len(dumps)):
+		case shown, col.isLocal(), often(col, a), a.first == 0 && (20*a.dumps >= 19*len(dumps) || looks[col] && 2*a.dumps >= len(dumps)):
 			always[col] = true
 		case !a.blinks(len(dumps), len(dumps)) || col.label != states.GlobalLabel && !looks[col]:
 			began = min(began, a.first)
@@ -368,7 +402,7 @@ func compareStates(first, second seen) *compared {
 	}
 	out := &compared{
 		tick: a.Point.Tick, peers: [2]string{first.peer, second.peer}, tables: 1,
-		columns: map[column]bool{}, looks: map[column]bool{}, clocks: map[column]bool{}, own: map[column]bool{}, texts: map[column][2]string{}, lacks: map[column]int{}, other: d.RNG != nil,
+		columns: map[column]bool{}, looks: map[column]bool{}, clocks: map[column]bool{}, stamps: map[column]bool{}, own: map[column]bool{}, texts: map[column][2]string{}, lacks: map[column]int{}, other: d.RNG != nil,
 	}
 	for i := range a.Tables {
 		out.width += len(a.Tables[i].Columns)
@@ -389,8 +423,10 @@ func compareStates(first, second seen) *compared {
 		}
 		for _, ch := range t.Changes {
 			col := column{t.Label, ch.Component, ch.Field}
-			out.looks[col] = looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B) || t.Label == states.GlobalLabel && unitNames.MatchString(states.Words(ch.Field))
-			out.clocks[col] = t.Label == states.GlobalLabel && isClock(ch.Field, ch.A) && isClock(ch.Field, ch.B)
+			whole := ch.Component + "." + ch.Field // saved_at.nanos
+			out.clocks[col] = t.Label == states.GlobalLabel && isClock(whole, ch.A) && isClock(whole, ch.B)
+			out.stamps[col] = t.Label == states.GlobalLabel && isStamp(whole, ch.A) && isStamp(whole, ch.B)
+			out.looks[col] = out.clocks[col] || looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B) || t.Label == states.GlobalLabel && unitNames.MatchString(states.Words(ch.Field))
 			if t.Label == states.GlobalLabel && ch.A.Type == snapshot.String && ch.B.Type == snapshot.String {
 				out.texts[col] = [2]string{string(ch.A.Raw), string(ch.B.Raw)}
 			}
@@ -425,10 +461,12 @@ var (
 	ownerNames = lazyregexp.New(`(?i)(^|\.)(writer|author|me|self|whoami|steam_?id|(local|my)_?(id|name|player|slot|index|seat|team|client)|is_?(authority|server|host|master|client|local|owner)|user_?name|nick_?name|nick|account|slot|seat|player_?name|player|spieler|joueur|uhrzeit|rechner)$`)
 	// clockNames are of clocks of the machine, and of nothing that a simulation counts. dates are texts with a date of these years and
 	// a time of day: a game may have another calendar.
-	clockNames = lazyregexp.New(`(?i)(^|[^a-z])(written|(written|saved|created|exported|dumped)_?(at|on)|wall_?(clock|time)|uptime|unix_?time)([^a-z]|$)`)
-	dates      = lazyregexp.New(`^"?(20\d\d-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2},? [A-Z0-9][A-Za-z0-9]+ +\d{1,2} \d\d:\d\d(:\d\d)?.* 20\d\d"?$)`)
-	// epochs are times since 1970, with fractions of seconds.
-	epochs = lazyregexp.New(`^1[5-9]\d{8}(\.\d+|\d{3}|\d{6})$`)
+	clockNames = lazyregexp.New(`(?i)(^|[^a-z])(written|(written|saved|created|exported|dumped|captured|recorded|logged)_?(at|on|time|secs?|ms|msecs?|millis|us|usecs?|micros|ns|nanos)|` +
+		`(wall|unix|epoch)_?(clock|time|secs?|seconds|ms|msecs?|millis|us|usecs?|micros|ns|nanos)|uptime)([^a-z]|$)`)
+	dates = lazyregexp.New(`^"?(20\d\d-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2},? [A-Z0-9][A-Za-z0-9]+ +\d{1,2} \d\d:\d\d(:\d\d)?.* 20\d\d"?$)`)
+	// epochs are times since 1970, with fractions of seconds, and epochSeconds those without.
+	epochs       = lazyregexp.New(`^1[5-9]\d{8}(\.\d+|\d{3}|\d{6}|\d{9})$`)
+	epochSeconds = lazyregexp.New(`^1[5-9]\d{8}$`)
 )
 
 // looksNoisy reports whether a name or a value is one of a clock, a path, a machine or an address.
@@ -441,7 +479,13 @@ func looksNoisy(field string, v snapshot.Value) bool {
 
 // isClock reports whether a value is one of a clock of the machine, by its name or its digits.
 func isClock(field string, v snapshot.Value) bool {
-	return clockNames.MatchString(states.Words(field)) || epochs.MatchString(v.String()) || dates.Match(v.Raw)
+	return clockNames.MatchString(states.Words(field)) || isStamp(field, v)
+}
+
+// isStamp reports whether a value is a time of these years.
+func isStamp(field string, v snapshot.Value) bool {
+	text := v.String()
+	return epochs.MatchString(text) || dates.Match(v.Raw) || epochSeconds.MatchString(text) && clockNames.MatchString(states.Words(field))
 }
 
 // isName reports whether a text is the name of the peer in whose state it is.

@@ -11,7 +11,7 @@ import (
 )
 
 // TestNoiseByBehaviour: where one player looks, and a text that each machine keeps, are noise, whether something else differs
-// later or not. What a machine shows, and a value of no entity that is equal again and again, are noise if something does. Values
+// later or not, and so are clocks, even if two of them show the same time by chance. What a machine shows, and a value of no entity that is equal again and again, are noise if something does. Values
 // that begin to differ and stay different are none, and neither is what blinks on an entity or only after that.
 func TestNoiseByBehaviour(t *testing.T) {
 	const dumps = 12
@@ -27,6 +27,11 @@ func TestNoiseByBehaviour(t *testing.T) {
 		{"local.target", lasting, true, true},
 		{"runtime", func(_, peer int) string { return fmt.Sprintf(`"11.%d"`, peer) }, true, true},
 		{"batches", func(tick, peer int) string { return fmt.Sprint(40 + peer*(1-tick%3/2)) }, true, true},
+		{"saved_at.nanos", func(tick, peer int) string { return fmt.Sprint(71 + tick + min(tick, 1)*peer*tick) }, true, true},
+		{"client.at", func(tick, peer int) string { return fmt.Sprint(1712000020123 + tick*50000 + tick/3*peer*tick) }, true, true},
+		{"os", func(tick, peer int) string { return fmt.Sprintf("%q", []string{"a", "b"}[(tick+1)/2%2*peer]) }, true, true},
+		{"elapsed", func(tick, peer int) string { return fmt.Sprint(tick + peer*min(tick, 1)) }, false, false},
+		{"speed_ms", func(tick, peer int) string { return fmt.Sprint(71 + tick + min(tick, 1)*peer*tick) }, false, false},
 		{"ui.menu", blinking, true, true},
 		{"ui.shop", lasting, true, false},
 		{"mode", blinking, true, false},
