@@ -328,6 +328,9 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 			always[col] = true
 		}
 	}
+	for col := range clockLike(dumps, all, healed, always) {
+		always[col], looks[col] = true, false
+	}
 	quiet, more := 0, false
 	rest := func(d dump) bool {
 		return d.other || slices.ContainsFunc(slices.Collect(maps.Keys(d.columns)), func(col column) bool { return !always[col] })
@@ -348,6 +351,26 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Component, b.Component), cmp.Compare(a.Field, b.Field))
 	})
 	return found, len(found) > 0 && !more && len(found) == len(always)
+}
+
+// clockLike returns the columns that have names of times, if nothing differs in any dump but these and noise, and they differ
+// in most dumps, and are equal again in others.
+func clockLike(dumps []dump, all map[column]appearance, healed map[column]int, always map[column]bool) map[column]bool {
+	found := map[column]bool{}
+	for col, a := range all {
+		is := col.label == states.GlobalLabel && timeNames.MatchString(states.Words(col.component+"."+col.field))
+		switch {
+		case always[col]:
+		case is && len(dumps) > fewestFixed && 2*a.dumps >= len(dumps) && healed[col] > 0:
+			found[col] = true
+		default:
+			return nil
+		}
+	}
+	if slices.ContainsFunc(dumps, func(d dump) bool { return d.other }) {
+		return nil
+	}
+	return found
 }
 
 // believed reports whether columns are noise although nothing else differs: all look like it. In the dumps of one state
@@ -464,6 +487,8 @@ var (
 	clockNames = lazyregexp.New(`(?i)(^|[^a-z])(written|(written|saved|created|exported|dumped|captured|recorded|logged)_?(at|on|time|secs?|ms|msecs?|millis|us|usecs?|micros|ns|nanos)|` +
 		`(wall|unix|epoch)_?(clock|time|secs?|seconds|ms|msecs?|millis|us|usecs?|micros|ns|nanos)|uptime)([^a-z]|$)`)
 	dates = lazyregexp.New(`^"?(20\d\d-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2},? [A-Z0-9][A-Za-z0-9]+ +\d{1,2} \d\d:\d\d(:\d\d)?.* 20\d\d"?$)`)
+	// timeNames are of times, also of those that a simulation counts.
+	timeNames = lazyregexp.New(`(^|[^a-z])(time|clock|stamp|timestamp|date|at|secs?|seconds|ms|msecs?|millis|us|usecs?|micros|ns|nsecs?|nanos)$`)
 	// epochs are times since 1970, with fractions of seconds, and epochSeconds those without.
 	epochs       = lazyregexp.New(`^1[5-9]\d{8}(\.\d+|\d{3}|\d{6}|\d{9})$`)
 	epochSeconds = lazyregexp.New(`^1[5-9]\d{8}$`)

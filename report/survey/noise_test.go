@@ -67,6 +67,26 @@ func TestNoiseByBehaviour(t *testing.T) {
 	}
 }
 
+// TestTimes: a value of no entity with the name of a time that alone differs, in most dumps and not in all, is probably noise,
+// and compared.
+func TestTimes(t *testing.T) {
+	for name, probable := range map[string]bool{"weather_ms": true, "wave.at": true, "weather": false} {
+		texts := map[string]string{}
+		for peer, folder := range []string{"host", "guest"} {
+			for tick := range 8 {
+				texts[fmt.Sprintf("%s/s_%d.json", folder, tick)] = noisyState(tick, 9, name, fmt.Sprint(30+7*tick%5+peer*min(tick, 1)*(tick-3)))
+			}
+		}
+		all, err := survey.For(files.Disk, []string{write(t, texts)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list, compared := all.Noise(); compared != probable {
+			t.Errorf("%s: %v, compared %t", name, list, compared)
+		}
+	}
+}
+
 // noisyState returns a state with a value at a path.
 func noisyState(tick, hp int, path, value string) string {
 	in, name, found := strings.Cut(path, ".")
