@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
 // pathsNotation is one value a line, after its path: units[17].pos.x: 3, a.b = v, or /units/17/hp 3. A line with one name,
@@ -157,6 +159,7 @@ func parseLines(text []byte, to Sink, split splitter, ticks bool) error {
 		doc.enter(path[:len(path)-1], begin)
 		to.Name(path[len(path)-1].name)
 		giveValue(to, value, begin)
+		givePairs(to, line, value, begin)
 	}
 	doc.end(len(text))
 	return nil
@@ -243,7 +246,28 @@ func fitLine(line []byte, path []step, split splitter) ([]step, []byte) {
 	if name, tick := tickLine(line); tick != nil {
 		return append(path[:0], step{name: name}), tick
 	}
+	if m := tickPairs.FindSubmatch(line); m != nil && len(path) < 2 && isTick(m[1]) {
+		return append(path[:0], step{name: m[1]}), m[2]
+	}
 	return path, value
+}
+
+// tickPairs finds a heading with the tick and further values: -- frame 4 cpu=0.448 mem=218.4, and tickPair finds one of these.
+var (
+	tickPairs = lazyregexp.New(`^[-=#*[<>~_ ]*([A-Za-z_]{4,16})[ =:#]{1,3}([0-9]{1,18})[])>:,;]?((?:[ ,;]{1,3}[A-Za-z_]\w{0,30} ?[=:] ?[^\s=:,;]{1,40})+)[-=#*\]<>~_ ]*$`)
+	tickPair  = lazyregexp.New(`([A-Za-z_]\w*) ?[=:] ?([^\s=:,;]+)`)
+)
+
+// givePairs gives the names and values after a tick in a heading.
+func givePairs(to Sink, line, tick []byte, at int) {
+	m := tickPairs.FindSubmatch(line)
+	if m == nil || !isTick(m[1]) || !bytes.Equal(m[2], tick) {
+		return
+	}
+	for _, p := range tickPair.FindAllSubmatchIndex(m[3], -1) {
+		to.Name(m[3][p[2]:p[3]])
+		giveValue(to, m[3][p[4]:p[5]], at)
+	}
 }
 
 // tickLine returns the name and the number of the tick in a line that has only these.

@@ -15,6 +15,11 @@ func TestPaths(t *testing.T) {
 	parses(t, n, "=== Tick 1 ===\r\na.b=1\r\na[\"x.y\"][2].c = (1, 2.5)\r\n=== Tick 2 ===\r\na.b =\r\na.c = two words\r\n",
 		`{@0 "Tick": bare(1) "a": {@16 "b": bare(1) "x.y": {@23 "2": {@23 "c": [@23 bare(1) bare(2.5) end@23 end@49 end@49 end@49 end@49 `+
 			`{@49 "Tick": bare(2) "a": {@65 "b": null() "c": bare(two words) end@89 end@89`)
+	// A heading with the tick may have further values.
+	measured := "-- frame 4 cpu=0.4 mem=218\ngold=0\nu[2].x=0x00a1.8\nu[2].y=3\nu[2].z=3\n-- frame 8 cpu=0.5 mem=217\ngold=1\nu[2].x=0x00a2.8\nu[2].y=3\nu[2].z=3\n"
+	parses(t, n, measured, `{ "frame": bare(4) "cpu": bare(0.4) "mem": bare(218) "gold": bare(0) "u": { "2": { "x": bare(0x00a1.8) "y": bare(3) "z": bare(3) end end end `+
+		`{ "frame": bare(8) "cpu": bare(0.5) "mem": bare(217) "gold": bare(1) "u": { "2": { "x": bare(0x00a2.8) "y": bare(3) "z": bare(3) end end end`)
+	sniffs(t, n, true, measured)
 	lines := strings.Repeat("a.b = 1\n", 3)
 	fails(t, n, lines+"what is this\n", `at offset 24: "what is this", expected a path and a value`)
 	fails(t, n, lines+"a.b", `at offset 24: the file ends inside a line`)

@@ -80,6 +80,9 @@ func (s *Survey) logs() {
 				break
 			}
 			l.learn(sample, base)
+			if l.sums != nil && l.sums.Seeds() && g.notation != nil && g.notation.Name == "paths" { // a seed among the values of a state
+				break
+			}
 			if l.sectioned(sample) {
 				sectioned = append(sectioned, g)
 				return false
