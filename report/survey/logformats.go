@@ -10,6 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -32,6 +33,9 @@ func (s *Survey) logFormats() (out []engine.Format) {
 			peer = s.peerOf(l)
 		}
 		f := l.format(peer)
+		if i := s.kindWord(l); i >= 0 { // logs of one kind are compared with each other
+			f.Name += " of " + l.group.word(filepath.Base(l.path), i)
+		}
 		byPath[l.path] = f
 		alike := func(other engine.Format) bool {
 			return other.Name == f.Name && other.Shared == f.Shared && slices.Equal(other.Gives, f.Gives)
@@ -109,6 +113,46 @@ func one(f engine.Format, byPath map[string]engine.Format, alike func(engine.For
 	return out
 }
 
+// kindWord returns the word of the names of the logs in a folder that shows their kind, -1 if each peer has one log: all peers have
+// a log of each kind, and the lines with checksums are others in each kind.
+//
+//	ann_net.log  ann_sim.log  bob_net.log  bob_sim.log
+func (s *Survey) kindWord(l log) int {
+	var logs []log
+	for _, other := range s.found {
+		if other.sums != nil && other.group.dir == l.group.dir {
+			logs = append(logs, other)
+		}
+	}
+	names := lists.Map(logs, func(o log) []string { return o.group.words(filepath.Base(o.path)) })
+	if l.sums == nil || len(logs) < 4 || slices.ContainsFunc(names, func(name []string) bool { return len(name) != len(names[0]) }) {
+		return -1
+	}
+	for i := range names[0] {
+		peers, forms := map[string][]string{}, map[string]string{} // of each kind
+		ok := true
+		for k, name := range names {
+			form := strings.Join(append(logs[k].sums.Expressions(), logs[k].sums.Title()), "\n")
+			before, known := forms[name[i]]
+			ok = ok && (!known || before == form)
+			forms[name[i]] = form
+			peers[name[i]] = append(peers[name[i]], strings.Join(slices.Delete(slices.Clone(name), i, i+1), "\n"))
+		}
+		first, others := []string(nil), map[string]bool{}
+		for kind, list := range peers {
+			if slices.Sort(list); first == nil {
+				first = list
+			}
+			ok = ok && len(list) > 1 && slices.Equal(list, first) && !others[forms[kind]]
+			others[forms[kind]] = true
+		}
+		if ok && len(peers) > 1 {
+			return i
+		}
+	}
+	return -1
+}
+
 // peerOf returns the peer that the name of a log shows.
 func (s *Survey) peerOf(l log) string {
 	var groups []*group
@@ -124,8 +168,9 @@ func (s *Survey) peerOf(l log) string {
 		name := compression.PlainName(base) // words do not correspond to each other
 		return strings.TrimSuffix(name, filepath.Ext(name))
 	}
+	kind := s.kindWord(l)
 	for i := range l.group.words(l.group.bases[0]) {
-		if varies(groups, i) {
+		if i != kind && varies(groups, i) {
 			l.group.peer = append(l.group.peer, i)
 		}
 	}

@@ -56,6 +56,45 @@ func TestRotatedLogs(t *testing.T) {
 	}
 }
 
+// TestKindsOfLogs: if each peer has logs of several kinds, the logs of one kind are compared with each other, and belong to the
+// same peers as the others.
+func TestKindsOfLogs(t *testing.T) {
+	for _, c := range []struct{ net, sim, want string }{
+		{"n%d_net.log", "n%d_sim.log", "n0 n0 n1 n1"},
+		{"net-%d.log", "sim-%d.log", "0 0 1 1"},
+		{"n%d_net.log", "m%d_sim.log", "m0_sim m1_sim n0_net n1_net"},
+	} {
+		texts := map[string]string{}
+		for peer := range 2 {
+			net, sim := fmt.Sprintf(c.net, peer), fmt.Sprintf(c.sim, peer)
+			for turn := range uint32(40) {
+				texts[net] += fmt.Sprintf("turn %d crc=%08x\n", turn, turn*2654435761)
+				texts[sim] += fmt.Sprintf("t=%d state hash %08x, %d units\n", turn, turn*2246822519, turn%3)
+			}
+		}
+		dir := write(t, texts)
+		all, err := survey.For(files.Disk, []string{dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		kinds := map[string]bool{}
+		for name := range texts {
+			f := all.Format(filepath.Join(dir, name))
+			source, err := f.Trace.Read(strings.NewReader(texts[name]), filepath.Join(dir, name), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, source.Header().Peer)
+			kinds[f.Name] = true
+		}
+		apart := strings.HasPrefix(c.sim, "m")
+		if slices.Sort(got); strings.Join(got, " ") != c.want || len(kinds) == 2 == apart {
+			t.Errorf("%s: %q of %d kinds, expected %s", c.net, got, len(kinds), c.want)
+		}
+	}
+}
+
 // TestMessageLogs: messages of a logging library in JSON Lines are a log with values, and the date in the name is no tick.
 func TestMessageLogs(t *testing.T) {
 	texts := map[string]string{}
