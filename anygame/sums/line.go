@@ -168,6 +168,8 @@ func (p *parsed) take(line []byte) bool {
 		case meaning == vocabulary.Tick, meaning == vocabulary.Sum, meaning == vocabulary.WeakSum, shortTick(string(text)):
 			if telling++; first < 0 && counter >= 0 {
 				begin = counter
+			} else if first < 0 && plain >= 0 && meaning == vocabulary.Sum && p.isHead(plain) { // [   12] hash=9f3acc01
+				begin, bare = plain, true
 			}
 		case meaning == vocabulary.Other && telling == 0 && first < 0 && plain >= 0 && p.isDigest(i): // #12 => 9f3acc01
 			telling, begin = 1, plain
@@ -205,6 +207,18 @@ func (p *parsed) take(line []byte) bool {
 	p.first, p.last = first, last
 	p.findFree()
 	return last-first > 1
+}
+
+// isHead reports whether a number is in brackets at the begin of a line.
+func (p *parsed) isHead(i int) bool {
+	begin, end := i-1, i+1
+	for begin > 0 && p.tokens[begin].kind == blank {
+		begin--
+	}
+	for end < len(p.tokens) && p.tokens[end].kind == blank {
+		end++
+	}
+	return begin == 0 && end < len(p.tokens) && p.isMark(begin, "[(<") && p.isMark(end, "])>")
 }
 
 // isDigest reports whether a number has the form of a checksum in hexadecimal.

@@ -376,6 +376,16 @@ var logs = []struct{ name, log, want, title string }{
 		"[Replica 0]\ntick=16 sum=0x78014756\ntick=17 sum=0x14972780\n[Replica 1]\ntick=16 sum=0x28091965\n[Replica 2]\ntick=16 sum=0x28091965\n", "",
 	},
 	{
+		"the tick is in brackets at the begin",
+		"[    90] sync hash=0x97568d93 peers=2 lag=3\n[   100] sync hash=0x2c36798f peers=2 lag=3\n[   110] sync hash=0x75fd2389 peers=2 lag=2\n",
+		"tick=90 sum=0x97568d93\ntick=100 sum=0x2c36798f\ntick=110 sum=0x75fd2389\n", "",
+	},
+	{
+		"a thread is in brackets at the begin",
+		"[4007] tick 90 hash=0x97568d93\n[4003] tick 100 hash=0x2c36798f\n[4004] tick 110 hash=0x75fd2389\n",
+		"tick=90 sum=0x97568d93\ntick=100 sum=0x2c36798f\ntick=110 sum=0x75fd2389\n", "",
+	},
+	{
 		"numbers below zero",
 		"tick 1: hash -1062276210\ntick 2: hash 1062276211\ntick 3: hash -62276212\n",
 		"tick=1 sum=-1062276210\ntick=2 sum=1062276211\ntick=3 sum=-62276212\n", "",
