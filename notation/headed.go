@@ -29,7 +29,17 @@ import (
 //	             coal   rum
 //	Custom House   40     3
 //
-// Lines before the first heading are passed over, unless they are pairs.
+// A block may also be bytes in hexadecimal after their offsets, or a map that is drawn with marks. Headings with the tick begin
+// another state each, and lines before the first of them are passed over:
+//
+//	======== STATE DUMP tick 10 (2.3 ms) ========
+//	[rng]
+//	0000: 90 7d 8f 0c
+//	[map] rows=2
+//	##..#.*
+//	#.@.###
+//
+// Other lines before the first heading are passed over, unless they are pairs.
 func headedNotation() Notation {
 	return Notation{Name: "headed", Repeats: true, Title: "blocks with headings", Extensions: []string{".txt", ".dump", ".state"},
 		Lines: true, Sniff: sniffHeaded, Parse: func(text []byte, to Sink) error {
@@ -40,7 +50,13 @@ func headedNotation() Notation {
 }
 
 // headings are the headings of headed: [NAME], == NAME ==, --- NAME ---, ### NAME.
-var headings = lazyregexp.New(`^(?:\[ *([A-Za-z][\w .-]{0,40}?) *\]|(?:={2,}|-{2,}|#{2,}|\*{2,}) *([A-Za-z][\w .-]{0,40}?) *(?:\(\d{1,9}\) *)?(?:[=#*-]{2,})?):?$`)
+var headings = lazyregexp.New(`^(?:\[ *([A-Za-z][\w .-]{0,40}?) *\](?: *\(\d{1,9}\)| +([A-Za-z_]\w{0,16}) ?[=:] ?(\d{1,9}))?|(?:={2,}|-{2,}|#{2,}|\*{2,}) *([A-Za-z][\w .-]{0,40}?) *(?:\(\d{1,9}\) *)?(?:[=#*-]{2,})?):?$`)
+
+// banners are headings with the tick, perhaps with more after it. hexRows are bytes after their offset.
+var (
+	banners = lazyregexp.New(`^(?:={2,}|-{2,}|#{2,}|\*{2,}) *(?:[A-Za-z][\w.-]*[ :=]{1,3}){0,4}?([A-Za-z_]+)[ :=#]{1,3}([0-9]{1,18})((?:[ ,;:(].{0,80}?)?) *(?:[=#*-]{2,})?$`)
+	hexRows = lazyregexp.New(`^([0-9a-fA-F]{4,8}):? +((?:[0-9a-fA-F]{2} +){0,31}[0-9a-fA-F]{2})(?: +\|.*\|)?$`)
+)
 
 // rules are lines of a table that only divide it.
 var rules = lazyregexp.New(`^[-=+|_ \t]{3,}$`)
@@ -55,7 +71,7 @@ func sniffHeaded(head []byte, whole bool) bool {
 	}
 	p := headedParser{to: discard{}}
 	p.run(head)
-	return p.headings > 1 && p.ticks < fewestSections && p.rows > 0 && 20*(p.odd-1) <= p.lines && p.odd < p.rows
+	return p.headings > 1 && (p.states > 0 || p.ticks < fewestSections) && p.rows > 0 && 20*(p.odd-1) <= p.lines && p.odd < p.rows
 }
 
 // headedParser reads one text.
@@ -68,21 +84,73 @@ type headedParser struct {
 	short bool     // the names lack one for the first column, the names of the rows
 	words row      // of a line with names and values
 	row   int      // rows of its table
+	wide  int      // bytes of the rows of a map, 0 if it is none
+
+	states int  // headings with the tick, 0 if these do not begin states
+	begun  bool // the map of the state is open
 
 	lines, odd, rows, headings int // in blocks; odd ones have no meaning
 	ticks                      int // headings with a tick, as in a log
 }
 
 func (p *headedParser) run(text []byte) {
-	p.to.BeginMap(0)
+	p.states = bannersIn(text)
+	if p.states < 2 {
+		p.to.BeginMap(0)
+		p.begun = true
+	}
 	for at := 0; at < len(text); {
 		begin := at
 		var line []byte
 		line, at = lineAt(text, at)
-		p.line(begin, bytes.TrimSpace(line), indentOf(line) > 0)
+		indented := indentOf(line) > 0
+		line = bytes.TrimSpace(line)
+		if m := banners.FindSubmatch(line); p.states > 0 && m != nil && isTick(m[1]) {
+			p.banner(begin, line, m)
+		} else if p.begun {
+			p.line(begin, line, indented)
+		}
 	}
-	p.end(len(text))
-	p.to.End(len(text))
+	if p.end(len(text)); p.begun {
+		p.to.End(len(text))
+	}
+}
+
+// bannersIn returns how many headings with the tick a text has, 0 if it has no others, or another one precedes them: then it is a
+// log, or one state.
+func bannersIn(text []byte) (n int) {
+	others := 0
+	for at := 0; at < len(text); {
+		var line []byte
+		line, at = lineAt(text, at)
+		line = bytes.TrimSpace(line)
+		if m := banners.FindSubmatch(line); m != nil && isTick(m[1]) {
+			n++
+		} else if headings.Match(line) {
+			if others++; n == 0 {
+				return 0
+			}
+		}
+	}
+	return min(n, others)
+}
+
+// banner begins a state with its tick, or gives the tick of the only one.
+func (p *headedParser) banner(at int, line []byte, m [][]byte) {
+	p.end(at)
+	if p.states > 1 {
+		if p.begun {
+			p.to.End(at)
+		}
+		p.to.BeginMap(at)
+	}
+	p.begun, p.block, p.names, p.row, p.wide = true, nil, nil, 0, 0
+	p.to.Name(m[1])
+	p.to.Scalar(Bare, m[2])
+	for _, pair := range tickPair.FindAllSubmatchIndex(m[3], -1) {
+		p.to.Name(m[3][pair[2]:pair[3]])
+		giveValue(p.to, m[3][pair[4]:pair[5]], at)
+	}
 }
 
 // line takes a line.
@@ -90,10 +158,14 @@ func (p *headedParser) line(at int, line []byte, indented bool) {
 	if m := headings.FindSubmatch(line); m != nil {
 		p.end(at)
 		p.headings++
-		if words := bytes.FieldsFunc(m[2], func(c rune) bool { return c == ' ' || c == '_' }); len(words) > 1 && isTick(words[len(words)-2]) {
+		if words := bytes.FieldsFunc(m[4], func(c rune) bool { return c == ' ' || c == '_' }); len(words) > 1 && isTick(words[len(words)-2]) {
 			p.ticks++
 		}
-		p.block, p.names, p.row = append(bytes.Clone(m[1]), m[2]...), nil, 0
+		p.block, p.names, p.row, p.wide = append(bytes.Clone(m[1]), m[4]...), nil, 0, 0
+		if len(m[2]) > 0 { // [units] alive=6
+			p.to.Name(slices.Concat(p.block, []byte{' '}, m[2]))
+			p.to.Scalar(Bare, m[3])
+		}
 		return
 	}
 	if len(line) == 0 || rules.Match(line) || line[0] == ';' {
@@ -113,7 +185,18 @@ func (p *headedParser) line(at int, line []byte, indented bool) {
 	if len(cells) == 3 && string(cells[1]) == "@" && isValueBegin(cells[2]) { // coal @ 20
 		key, value, pair = cells[0], cells[2], true
 	}
+	hex := hexRows.FindSubmatch(line)
 	switch {
+	case p.block != nil && p.names == nil && hex != nil:
+		p.begin(at)
+		p.to.Name(hex[1])
+		p.to.Scalar(Text, hex[2])
+	case p.block != nil && p.names == nil && len(cells) == 1 && (p.wide == len(line) || p.wide == 0 && isDrawn(line)):
+		p.wide = len(line)
+		p.beginRow(at)
+		p.to.Name([]byte("row"))
+		p.to.Scalar(Text, line)
+		p.to.End(at)
 	case p.names != nil && (p.fresh || p.short) && len(cells) > len(p.names):
 		n := len(cells) - len(p.names)
 		if p.fresh = false; slices.ContainsFunc(cells[:n], isValueBegin) || !areNumbers(cells[n:]) {
@@ -127,7 +210,7 @@ func (p *headedParser) line(at int, line []byte, indented bool) {
 		p.cells(at, cells)
 	case p.block != nil && p.names == nil && p.named(line):
 		p.fields(at, line)
-	case pair && isName(key) && len(value) > 0:
+	case pair && len(value) > 0 && (isName(key) || p.block != nil && isNumber(value) && isName(bytes.ReplaceAll(key, []byte{' '}, []byte{'_'}))):
 		p.begin(at)
 		p.to.Name(key)
 		p.to.Scalar(Bare, value)

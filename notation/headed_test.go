@@ -36,12 +36,25 @@ func TestHeadedPrintf(t *testing.T) {
 	parses(t, headedNotation(), "[A]\n  id hp\nx 3\nBig Tom 7\n", `{ "A"+ { "id": bare(x) "hp": bare(3) end end`) // the names are all there
 }
 
+// dumped is two states with the tick in their headings.
+const dumped = "mine build 7, pid 71\n==== STATE tick 10 (2.3 ms) ====\n[globals]\ncart ore   :    14\n[rng]\n0000: 90 7d 8f 0c\n[miners] count=2\n  id    x  bag\n   1   22    1\n   2    7    0\n" +
+	"[map]\n##..#\n.....\n==== END ====\n==== STATE tick 20 crc=71A0 ====\n[globals]\ncart ore   :     9\n[miners] count=1\n  id    x  bag\n   1   21    3\n[map]\n##..#\n#....\n==== END ====\n"
+
+// TestHeadedStates: a heading with the tick begins another state. Blocks may be bytes in hexadecimal, and maps.
+func TestHeadedStates(t *testing.T) {
+	parses(t, headedNotation(), dumped, `{ "tick": bare(10) "globals"+ { "cart ore": bare(14) end "rng"+ { "0000": text(90 7d 8f 0c) end "miners count": bare(2) `+
+		`"miners"+ { "id": bare(1) "x": bare(22) "bag": bare(1) end "miners"+ { "id": bare(2) "x": bare(7) "bag": bare(0) end "map"+ { "row": text(##..#) end "map"+ { "row": text(.....) end end `+
+		`{ "tick": bare(20) "crc": bare(71A0) "globals"+ { "cart ore": bare(9) end "miners count": bare(1) "miners"+ { "id": bare(1) "x": bare(21) "bag": bare(3) end "map"+ { "row": text(##..#) end "map"+ { "row": text(#....) end end`)
+	parses(t, headedNotation(), "day = 3\n-- TURN 7 --\n[A]\nid hp\nx 3\n", `{ "day": bare(3) "TURN": bare(7) "A"+ { "id": bare(x) "hp": bare(3) end end`) // the only one
+}
+
 // TestSniffHeaded: a report has several headings and a table, and hardly anything else.
 func TestSniffHeaded(t *testing.T) {
 	for text, want := range map[string]bool{
 		headed: true,
 		printf: true,
 		placed: true,
+		dumped: true,
 		"-- A --\n  salt  tin\nUpper Camp 40 -3\nFord 1\nMill 2\n-- B --\nx = 1\n": false, // rows lack values
 		"[a]\nx = 1\n[b]\ny = 2\n": false, // INI
 		"[a]\nid hp\n7 3\n":        false, // one block
@@ -61,5 +74,6 @@ func FuzzHeaded(f *testing.F) {
 	f.Add([]byte(headed))
 	f.Add([]byte(printf))
 	f.Add([]byte(placed))
+	f.Add([]byte(dumped))
 	f.Fuzz(func(t *testing.T, text []byte) { robust(t, headedNotation(), text) })
 }
