@@ -210,7 +210,7 @@ func (g *group) pattern(of Group) string {
 	words := numbered(parts)
 	for i, p := range parts {
 		peer := !g.inTick(i) && (words[i] >= 0 && slices.Contains(g.peer, words[i]) ||
-			in && p.text == "_" && i+1 < len(parts) && slices.Contains(g.peer, words[i+1]))
+			in && words[i] < 0 && i+1 < len(parts) && slices.Contains(g.peer, words[i+1]))
 		switch {
 		case peer && !in:
 			out.WriteString("(?P<peer>" + letters(g.peers(of)) + "+)")

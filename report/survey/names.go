@@ -373,9 +373,15 @@ func wholeName(groups []*group, varying []int, one int) []int {
 	return out
 }
 
-// withRole adds the word before the number of a peer if it is one for peers: peer_1.
+// withRole adds the word before the number of a peer if it is one for peers, peer_1, and before a letter if it has a meaning:
+// seller_a.
 func (g *group) withRole(peer []int) []int {
-	if len(peer) == 1 && peer[0] > 0 && strings.Trim(g.word(g.bases[0], peer[0]), "0123456789") == "" && vocabulary.Of(g.word(g.bases[0], peer[0]-1)) == vocabulary.Player {
+	if len(peer) != 1 || peer[0] == 0 {
+		return peer
+	}
+	name, before := g.word(g.bases[0], peer[0]), g.word(g.bases[0], peer[0]-1)
+	number := strings.Trim(name, "0123456789") == ""
+	if number && vocabulary.Of(before) == vocabulary.Player || !number && len(name) == 1 && len(before) > 2 && !generic(before) && !strings.ContainsAny(before, "0123456789") {
 		return []int{peer[0] - 1, peer[0]}
 	}
 	return peer
@@ -466,13 +472,28 @@ func (g *group) peerOf(base string) string {
 	if peer, _, ok := inName(g.page, compression.PlainName(base), "peer"); ok {
 		return peer
 	}
-	var out []string
+	out, last := "", -1
 	for _, i := range g.peer {
 		if word := g.word(base, i); word != "" {
-			out = append(out, word)
+			if out != "" {
+				out += g.between(base, last, i)
+			}
+			out, last = out+word, i
 		}
 	}
-	return strings.Join(out, "_")
+	return out
+}
+
+// between returns the text between two words of a name, a line if others are between them.
+func (g *group) between(base string, first, second int) string {
+	parts := g.pieces(base)
+	words := numbered(parts)
+	for i, p := range parts {
+		if i > 0 && i+1 < len(parts) && words[i] < 0 && words[i-1] == first && words[i+1] == second {
+			return p.text
+		}
+	}
+	return "_"
 }
 
 // tickOf returns the tick that a name shows.
