@@ -223,6 +223,10 @@ func (g *group) decode(text []byte, name string) ([]*snapshot.World, error) {
 			return nil, fmt.Errorf("%s: no hex dump, as the files with such names are", name)
 		}
 	}
+	if g.layout != nil {
+		w, err := layOutState(g.layout, text, name)
+		return []*snapshot.World{w}, err
+	}
 	if g.raw {
 		return []*snapshot.World{rawState(text, g.noisy)}, nil
 	}

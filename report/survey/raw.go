@@ -37,6 +37,10 @@ func (s *Survey) raw() {
 	s.order = list
 	s.choose()
 	s.name()
+	if s.layOut() {
+		s.findNoise(learnLen)
+		return
+	}
 	if len(list) < 2 || slices.ContainsFunc(list, func(g *group) bool { return g.alone || g.tick < 0 }) {
 		s.order = nil
 		for _, g := range list {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -156,5 +157,54 @@ func TestRawOther(t *testing.T) {
 	}
 	if got := compare(t, texts); got != "differ" {
 		t.Errorf("random words: %s, expected a difference", got)
+	}
+}
+
+// TestLayout: a header beside raw memory shows its values, if one struct has the size of all files. Addresses, clocks and bytes that
+// belong to no value are noise.
+func TestLayout(t *testing.T) {
+	const header = "#include <stdint.h>\ntypedef struct { int32_t x; uint8_t on; float hp; } Unit;\ntypedef struct {\n  uint32_t tick; /* of the game */\n  uint32_t wall_ms;\n  Unit units[2];\n  void *window;\n} World;\n"
+	for name, c := range map[string]struct {
+		header string
+		fits   bool
+	}{
+		"a struct fits":          {header, true},
+		"two structs fit":        {header + "struct Other { uint8_t bytes[40]; };\n", false},
+		"no struct fits":         {strings.Replace(header, "units[2]", "units[3]", 1), false},
+		"a type is not known":    {strings.Replace(header, "void *", "Window ", 1), false},
+		"only the name is there": {"struct World;\n", false},
+	} {
+		texts := map[string]string{"game.h": c.header}
+		for i, peer := range []string{"a", "b"} {
+			for tick := range uint32(8) {
+				b := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, tick), 1000*uint32(i)+90*tick)
+				for unit := range uint32(2) {
+					b = binary.LittleEndian.AppendUint32(b, 7*tick+unit)
+					b = binary.LittleEndian.AppendUint32(b, 1|uint32(i)*tick<<17) // three bytes belong to no value
+					b = binary.LittleEndian.AppendUint32(b, 0x42480000)
+				}
+				texts[fmt.Sprintf("%s/mem%d.dump", peer, 10*tick)] = string(binary.LittleEndian.AppendUint64(b, 0x7f0000000000+uint64(i)<<20))
+			}
+		}
+		all, err := survey.For(files.Disk, []string{write(t, texts)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups := all.Groups()
+		if is := len(groups) > 0 && groups[0].Title == "raw memory of a struct"; is != c.fits {
+			t.Errorf("%s: the layout is known: %t", name, is)
+		}
+		if !c.fits {
+			continue
+		}
+		if got := compare(t, texts); got != "equal" {
+			t.Errorf("%s: %s, expected equal", name, got)
+		}
+		other := []byte(texts["b/mem20.dump"])
+		other[16]++ // hp
+		texts["b/mem20.dump"] = string(other)
+		if got := compare(t, texts); got != "differ" {
+			t.Errorf("%s: another value: %s", name, got)
+		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/anygame/memory"
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/engine/description"
@@ -198,6 +199,7 @@ type group struct {
 	rows    bool            // a file is a table with a row of values at the end of each tick
 	raw     bool            // its files are raw memory
 	noisy   map[uint64]bool // words of it, by their offsets, that are not compared
+	layout  *memory.Layout  // of the memory, if a header shows it
 	dump    bool            // they are hex dumps
 	torn    map[string]bool // files with several states that break off in the last one
 	marked  bool            // some of its states are marked as predictions

@@ -1,0 +1,105 @@
+package survey
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/anygame/memory"
+	"github.com/desynctool/desynctool/internal/lazyregexp"
+	"github.com/desynctool/desynctool/notation"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Raw memory of one struct may lie beside the header of the game that declares the struct. If all files have its size, and no
+// other struct of the headers has, it shows which values the memory has.
+
+// layoutNotation is the notation of raw memory with a known layout.
+var layoutNotation = notation.Notation{Name: "memory", Title: "raw memory of a struct"}
+
+// structNames finds the names of structs in a header.
+var structNames = lazyregexp.New(`\bstruct\s+([A-Za-z_]\w*)[^;{}()]{0,80}\{|\}\s*([A-Za-z_]\w*)\s*;`)
+
+// maxHeader is how many bytes of a header are read, and mostStructs how many structs of all are tried.
+const maxHeader, mostStructs = 1 << 20, 256
+
+// layOut finds the layout of the raw memory, and reports whether it has one and two peers have states of one tick.
+func (s *Survey) layOut() bool {
+	size, sides, twice := int64(-1), map[uint64]string{}, false
+	for _, g := range s.order {
+		for _, base := range g.bases {
+			stat, err := s.tree.Stat(filepath.Join(g.dir, base))
+			tick, ok := g.tickOf(base)
+			if err != nil || !ok || g.dump || size >= 0 && stat.Size() != size {
+				return false
+			}
+			size = stat.Size()
+			peer := g.dir + "\x00" + g.peerOf(base)
+			before, known := sides[tick]
+			if twice = twice || known && before != peer; !known {
+				sides[tick] = peer
+			}
+		}
+	}
+	if !twice {
+		return false
+	}
+	layout, path := s.layoutOf(size)
+	if layout == nil {
+		return false
+	}
+	for _, g := range s.order {
+		g.notation, g.layout, g.alone = &layoutNotation, layout, false
+	}
+	s.notes = append(s.notes, fmt.Sprintf("raw memory of %d bytes: read as struct %s of %s", size, layout.Name, path))
+	return true
+}
+
+// layoutOf returns the only struct of a size that the headers declare, and where.
+func (s *Survey) layoutOf(size int64) (found *memory.Layout, path string) {
+	tried := 0
+	for _, header := range s.all {
+		if !slices.Contains([]string{".h", ".hh", ".hpp", ".hxx"}, strings.ToLower(filepath.Ext(header))) {
+			continue
+		}
+		text, err := s.read(header, maxHeader)
+		if err != nil {
+			continue
+		}
+		for _, at := range structNames.FindAllSubmatchIndex(text, -1) {
+			name := string(text[max(at[2], at[4]):max(at[3], at[5])])
+			if tried++; tried > mostStructs {
+				return nil, ""
+			}
+			l, err := memory.Parse(string(text), name)
+			switch {
+			case err != nil || l.Size != size:
+			case found != nil && found.Name != l.Name:
+				return nil, ""
+			default:
+				found, path = l, header
+			}
+		}
+	}
+	return found, path
+}
+
+// layOutState returns the state in raw memory. Rows are the elements of arrays, by their places. Addresses and bytes that belong to
+// no value are noise.
+func layOutState(l *memory.Layout, text []byte, name string) (*snapshot.World, error) {
+	w, err := l.Decode(text, name, memory.Options{Keys: map[string]string{}})
+	if err != nil {
+		return nil, err
+	}
+	apart := map[column]bool{{label: memory.PaddingLabel}: true}
+	for _, t := range w.Tables {
+		for _, c := range t.Columns {
+			if strings.HasSuffix(c.Component, memory.PointerSuffix) || strings.HasSuffix(c.Component, memory.TailSuffix) {
+				apart[column{t.Label, c.Component, c.Field}] = true
+			}
+		}
+	}
+	divide(w, apart)
+	return w, nil
+}
