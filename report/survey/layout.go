@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Raw memory of one struct may lie beside the header of the game that declares the struct. If all files have its size, and no
+// Raw memory of one struct may lie next to the header of the game that declares the struct. If all files have its size, and no
 // other struct of the headers has, it shows which values the memory has.
 
 // layoutNotation is the notation of raw memory with a known layout.

@@ -160,7 +160,7 @@ func TestRawOther(t *testing.T) {
 	}
 }
 
-// TestLayout: a header beside raw memory shows its values, if one struct has the size of all files. Addresses, clocks and bytes that
+// TestLayout: a header next to raw memory shows its values, if one struct has the size of all files. Addresses, clocks and bytes that
 // belong to no value are noise.
 func TestLayout(t *testing.T) {
 	const header = "#include <stdint.h>\ntypedef struct { int32_t x; uint8_t on; float hp; } Unit;\ntypedef struct {\n  uint32_t tick; /* of the game */\n  uint32_t wall_ms;\n  Unit units[2];\n  void *window;\n} World;\n"
