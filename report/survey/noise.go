@@ -449,7 +449,7 @@ func compareStates(first, second seen) *compared {
 			whole := ch.Component + "." + ch.Field // saved_at.nanos
 			out.clocks[col] = t.Label == states.GlobalLabel && isClock(whole, ch.A) && isClock(whole, ch.B)
 			out.stamps[col] = t.Label == states.GlobalLabel && isStamp(whole, ch.A) && isStamp(whole, ch.B)
-			out.looks[col] = out.clocks[col] || looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B) || t.Label == states.GlobalLabel && unitNames.MatchString(states.Words(ch.Field))
+			out.looks[col] = out.clocks[col] || looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B) || t.Label == states.GlobalLabel && (unitNames.MatchString(states.Words(ch.Field)) || durations.Match(ch.A.Raw) && durations.Match(ch.B.Raw))
 			if t.Label == states.GlobalLabel && ch.A.Type == snapshot.String && ch.B.Type == snapshot.String {
 				out.texts[col] = [2]string{string(ch.A.Raw), string(ch.B.Raw)}
 			}
@@ -473,13 +473,13 @@ var (
 	// localNames are of values that no simulation has: of the connection, and of where one player looks.
 	localNames = lazyregexp.New(`(^|[^a-z])(fps|ping|latency|rtt|camera|mouse|viewport|draw_?calls)([^a-z]|$)`)
 	// shownParts are the names of the parts of a program that show and play what a machine simulates.
-	shownParts = lazyregexp.New(`(^|[^a-z])(view|ui|gui|hud|interface|gfx|render|renderer|rendering|audio|sound|screen|window|display)([^a-z]|$)`)
+	shownParts = lazyregexp.New(`(^|[^a-z])(view|ui|gui|hud|interface|gfx|fx|vfx|render|renderer|rendering|audio|sound|screen|window|display)([^a-z]|$)`)
 	// viewNames are of what a machine shows and plays, and of what it is. A simulation may have values with other such names,
 	// like visible, model or country.
 	viewNames = lazyregexp.New(`(^|[^a-z])(cam|screen|zoom|gfx|render|rendered|renderer|batch|batches|audio|sound|sfx|music|volume|shake|cursor|ui|gui|hud|` +
 		`selected|selection|hover|hovered|highlight|interp|interpolated|lerp|tween|sprite|image_(index|speed|angle|alpha|blend)|focus|debug|diag|diagnostics?|` +
 		`instance_?id|hash_?code|mutex|mu|sema|unity_?version|engine_?version|gpu|driver|adapter|resolution|window|display|monitor|dpi|lang|language|device|machine|hardware)([^a-z]|$)`)
-	noisyTexts = lazyregexp.New(`^(0x[0-9a-fA-F]{8,16}|<?[A-Za-z][\w.]*( object at|:) 0x[0-9a-fA-F]{6,16}>?|[A-Za-z][\w.$]*@[0-9a-f]{5,8}|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
+	noisyTexts = lazyregexp.New(`^(0x[0-9a-fA-F]{8,16}|<?[A-Za-z][\w.]*( object at|:) 0x[0-9a-fA-F]{6,16}>?|[A-Za-z][\w.$]*@[0-9a-f]{5,8}|<?[A-Za-z]\w*#\d{6,20}>?|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
 	// ownerNames are of the player at the machine, or who wrote the file, as values of no entity.
 	ownerNames = lazyregexp.New(`(?i)(^|\.)(writer|author|me|self|whoami|steam_?id|(local|my)_?(id|name|player|slot|index|seat|team|client)|is_?(authority|server|host|master|client|local|owner)|user_?name|nick_?name|nick|account|slot|seat|player_?name|player|spieler|joueur|uhrzeit|rechner)$`)
 	// clockNames are of clocks of the machine, and of nothing that a simulation counts. dates are texts with a date of these years and
@@ -487,6 +487,8 @@ var (
 	clockNames = lazyregexp.New(`(?i)(^|[^a-z])(written|(written|saved|created|exported|dumped|captured|recorded|logged)_?(at|on|time|secs?|ms|msecs?|millis|us|usecs?|micros|ns|nanos)|` +
 		`(wall|unix|epoch)_?(clock|time|secs?|seconds|ms|msecs?|millis|us|usecs?|micros|ns|nanos)|uptime)([^a-z]|$)`)
 	dates = lazyregexp.New(`^"?(20\d\d-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2},? [A-Z0-9][A-Za-z0-9]+ +\d{1,2} \d\d:\d\d(:\d\d)?.* 20\d\d"?$)`)
+	// durations are texts of measured times: "8.279ms".
+	durations = lazyregexp.New(`^"?\d+\.\d+ ?(ms|µs|us|ns)"?$`)
 	// timeNames are of times, also of those that a simulation counts.
 	timeNames = lazyregexp.New(`(^|[^a-z])(time|clock|stamp|timestamp|date|at|secs?|seconds|ms|msecs?|millis|us|usecs?|micros|ns|nsecs?|nanos)$`)
 	// epochs are times since 1970, with fractions of seconds, and epochSeconds those without.
