@@ -472,28 +472,19 @@ func (g *group) peerOf(base string) string {
 	if peer, _, ok := inName(g.page, compression.PlainName(base), "peer"); ok {
 		return peer
 	}
-	out, last := "", -1
-	for _, i := range g.peer {
-		if word := g.word(base, i); word != "" {
-			if out != "" {
-				out += g.between(base, last, i)
-			}
-			out, last = out+word, i
+	out, gap := "", "" // between two words
+	parts := g.pieces(base)
+	for i, word := range numbered(parts) {
+		switch {
+		case word >= 0 && slices.Contains(g.peer, word) && !g.inTick(i):
+			out, gap = out+gap+parts[i].text, ""
+		case out != "" && gap == "" && word < 0:
+			gap = parts[i].text
+		case out != "":
+			gap = "_"
 		}
 	}
 	return out
-}
-
-// between returns the text between two words of a name, a line if others are between them.
-func (g *group) between(base string, first, second int) string {
-	parts := g.pieces(base)
-	words := numbered(parts)
-	for i, p := range parts {
-		if i > 0 && i+1 < len(parts) && words[i] < 0 && words[i-1] == first && words[i+1] == second {
-			return p.text
-		}
-	}
-	return "_"
 }
 
 // tickOf returns the tick that a name shows.

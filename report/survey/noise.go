@@ -52,7 +52,6 @@ type compared struct {
 	columns map[column]bool
 	looks   map[column]bool      // of these, those that look like noise
 	clocks  map[column]bool      // of these, those that are certainly of a clock of the machine
-	stamps  map[column]bool      // of these, those with times of these years
 	lacks   map[column]int       // columns, and tables without a name of a column, that one of the peers lacks
 	own     map[column]bool      // those with the names of the peers themselves
 	texts   map[column][2]string // of those that belong to no entity
@@ -66,7 +65,6 @@ func (c *compared) add(d *compared) {
 	maps.Copy(c.columns, d.columns)
 	maps.Copy(c.looks, d.looks)
 	maps.Copy(c.clocks, d.clocks)
-	maps.Copy(c.stamps, d.stamps)
 	maps.Copy(c.own, d.own)
 	maps.Copy(c.texts, d.texts)
 	maps.Copy(c.lacks, d.lacks)
@@ -160,7 +158,7 @@ type dump struct {
 // dumpsOf returns what differs at each tick, the earliest first, and the columns that look like noise wherever they differ.
 func dumpsOf(list []compared) (dumps []dump, looks map[column]bool) {
 	lists.SortStable(list, func(a, b compared) int { return cmp.Compare(a.tick, b.tick) })
-	looks = map[column]bool{}
+	looks = everywhere(list, func(c compared) map[column]bool { return c.looks })
 	for i, c := range list {
 		if i == 0 || c.tick > list[i-1].tick {
 			dumps = append(dumps, dump{columns: map[column]bool{}})
@@ -169,8 +167,6 @@ func dumpsOf(list []compared) (dumps []dump, looks map[column]bool) {
 		last.other = last.other || c.other
 		for col := range c.columns {
 			last.columns[col] = true
-			before, known := looks[col]
-			looks[col] = c.looks[col] && (before || !known)
 		}
 	}
 	fixed := fixedTexts(list)
@@ -292,11 +288,11 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 	}
 	dumps, looks := dumpsOf(list)
 	all := appearances(dumps)
-	clocks, stamps := everywhere(list, func(c compared) map[column]bool { return c.clocks }), everywhere(list, func(c compared) map[column]bool { return c.stamps })
-	healed := healings(list)
-	// two clocks may show the same by chance, also in the first dump, and what looks like noise and is now equal, now not
+	clocks, healed := everywhere(list, func(c compared) map[column]bool { return c.clocks }), healings(list)
+	// two clocks may show the same by chance, also in the first dumps, and so may what looks like noise
 	often := func(col column, a appearance) bool {
-		return 2*a.dumps >= len(dumps) && (stamps[col] || a.first <= 1 && (clocks[col] || looks[col] && col.label == states.GlobalLabel && healed[col] >= fewestQuiet))
+		by := clocks[col] || looks[col] && col.label == states.GlobalLabel && healed[col] >= fewestQuiet
+		return 2*a.dumps >= len(dumps) && a.first <= 2 && by
 	}
 	began := len(dumps) // the dump in which something else begins to differ
 	always := map[column]bool{}
@@ -357,8 +353,9 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 // in most dumps, and are equal again in others.
 func clockLike(dumps []dump, all map[column]appearance, healed map[column]int, always map[column]bool) map[column]bool {
 	found := map[column]bool{}
+	other := slices.ContainsFunc(dumps, func(d dump) bool { return d.other })
 	for col, a := range all {
-		is := col.label == states.GlobalLabel && timeNames.MatchString(states.Words(col.component+"."+col.field))
+		is := !other && col.label == states.GlobalLabel && timeNames.MatchString(states.Words(col.component+"."+col.field))
 		switch {
 		case always[col]:
 		case is && len(dumps) > fewestFixed && 2*a.dumps >= len(dumps) && healed[col] > 0:
@@ -366,9 +363,6 @@ func clockLike(dumps []dump, all map[column]appearance, healed map[column]int, a
 		default:
 			return nil
 		}
-	}
-	if slices.ContainsFunc(dumps, func(d dump) bool { return d.other }) {
-		return nil
 	}
 	return found
 }
@@ -425,7 +419,7 @@ func compareStates(first, second seen) *compared {
 	}
 	out := &compared{
 		tick: a.Point.Tick, peers: [2]string{first.peer, second.peer}, tables: 1,
-		columns: map[column]bool{}, looks: map[column]bool{}, clocks: map[column]bool{}, stamps: map[column]bool{}, own: map[column]bool{}, texts: map[column][2]string{}, lacks: map[column]int{}, other: d.RNG != nil,
+		columns: map[column]bool{}, looks: map[column]bool{}, clocks: map[column]bool{}, own: map[column]bool{}, texts: map[column][2]string{}, lacks: map[column]int{}, other: d.RNG != nil,
 	}
 	for i := range a.Tables {
 		out.width += len(a.Tables[i].Columns)
@@ -448,7 +442,6 @@ func compareStates(first, second seen) *compared {
 			col := column{t.Label, ch.Component, ch.Field}
 			whole := ch.Component + "." + ch.Field // saved_at.nanos
 			out.clocks[col] = t.Label == states.GlobalLabel && isClock(whole, ch.A) && isClock(whole, ch.B)
-			out.stamps[col] = t.Label == states.GlobalLabel && isStamp(whole, ch.A) && isStamp(whole, ch.B)
 			out.looks[col] = out.clocks[col] || looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B) || t.Label == states.GlobalLabel && (unitNames.MatchString(states.Words(ch.Field)) || durations.Match(ch.A.Raw) && durations.Match(ch.B.Raw))
 			if t.Label == states.GlobalLabel && ch.A.Type == snapshot.String && ch.B.Type == snapshot.String {
 				out.texts[col] = [2]string{string(ch.A.Raw), string(ch.B.Raw)}
@@ -491,9 +484,8 @@ var (
 	durations = lazyregexp.New(`^"?\d+\.\d+ ?(ms|µs|us|ns)"?$`)
 	// timeNames are of times, also of those that a simulation counts.
 	timeNames = lazyregexp.New(`(^|[^a-z])(time|clock|stamp|timestamp|date|at|secs?|seconds|ms|msecs?|millis|us|usecs?|micros|ns|nsecs?|nanos)$`)
-	// epochs are times since 1970, with fractions of seconds, and epochSeconds those without.
-	epochs       = lazyregexp.New(`^1[5-9]\d{8}(\.\d+|\d{3}|\d{6}|\d{9})$`)
-	epochSeconds = lazyregexp.New(`^1[5-9]\d{8}$`)
+	// epochs are times since 1970, with fractions of seconds.
+	epochs = lazyregexp.New(`^1[5-9]\d{8}(\.\d+|\d{3}|\d{6}|\d{9})$`)
 )
 
 // looksNoisy reports whether a name or a value is one of a clock, a path, a machine or an address.
@@ -506,13 +498,7 @@ func looksNoisy(field string, v snapshot.Value) bool {
 
 // isClock reports whether a value is one of a clock of the machine, by its name or its digits.
 func isClock(field string, v snapshot.Value) bool {
-	return clockNames.MatchString(states.Words(field)) || isStamp(field, v)
-}
-
-// isStamp reports whether a value is a time of these years.
-func isStamp(field string, v snapshot.Value) bool {
-	text := v.String()
-	return epochs.MatchString(text) || dates.Match(v.Raw) || epochSeconds.MatchString(text) && clockNames.MatchString(states.Words(field))
+	return clockNames.MatchString(states.Words(field)) || epochs.MatchString(v.String()) || dates.Match(v.Raw)
 }
 
 // isName reports whether a text is the name of the peer in whose state it is.

@@ -28,7 +28,7 @@ func TestNoiseByBehaviour(t *testing.T) {
 		{"runtime", func(_, peer int) string { return fmt.Sprintf(`"11.%d"`, peer) }, true, true},
 		{"batches", func(tick, peer int) string { return fmt.Sprint(40 + peer*(1-tick%3/2)) }, true, true},
 		{"saved_at.nanos", func(tick, peer int) string { return fmt.Sprint(71 + tick + min(tick, 1)*peer*tick) }, true, true},
-		{"client.at", func(tick, peer int) string { return fmt.Sprint(1712000020123 + tick*50000 + tick/3*peer*tick) }, true, true},
+		{"client.at", func(tick, peer int) string { return fmt.Sprint(1712000020123 + tick*50000 + tick/2*peer*tick) }, true, true},
 		{"last_frame", func(tick, peer int) string { return fmt.Sprintf(`"%d.%d79ms"`, 8+peer, tick) }, true, true},
 		{"node", func(_, peer int) string { return fmt.Sprintf(`"Node2D#93620388%d"`, peer) }, true, true},
 		{"fx.sparks", func(tick, peer int) string { return fmt.Sprint(tick + peer) }, true, true},
