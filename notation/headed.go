@@ -71,7 +71,7 @@ func sniffHeaded(head []byte, whole bool) bool {
 	}
 	p := headedParser{to: discard{}}
 	p.run(head)
-	return p.headings > 1 && (p.states > 0 || p.ticks < fewestSections) && p.rows > 0 && 20*(p.odd-1) <= p.lines && p.odd < p.rows
+	return p.headings+min(p.states, 1) > 1 && p.rows > 0 && 20*(p.odd-1) <= p.lines && p.odd < p.rows
 }
 
 // headedParser reads one text.
@@ -86,83 +86,67 @@ type headedParser struct {
 	row   int      // rows of its table
 	wide  int      // bytes of the rows of a map, 0 if it is none
 
-	states int  // headings with the tick, 0 if these do not begin states
+	states int  // headings with the tick
 	begun  bool // the map of the state is open
 
 	lines, odd, rows, headings int // in blocks; odd ones have no meaning
-	ticks                      int // headings with a tick, as in a log
 }
 
 func (p *headedParser) run(text []byte) {
-	p.states = bannersIn(text)
-	if p.states < 2 {
-		p.to.BeginMap(0)
-		p.begun = true
-	}
 	for at := 0; at < len(text); {
 		begin := at
 		var line []byte
 		line, at = lineAt(text, at)
-		indented := indentOf(line) > 0
-		line = bytes.TrimSpace(line)
-		if m := banners.FindSubmatch(line); p.states > 0 && m != nil && isTick(m[1]) {
-			p.banner(begin, line, m)
-		} else if p.begun {
-			p.line(begin, line, indented)
-		}
+		p.line(begin, bytes.TrimSpace(line), indentOf(line) > 0)
 	}
-	if p.end(len(text)); p.begun {
-		p.to.End(len(text))
-	}
+	p.finish(len(text))
 }
 
-// bannersIn returns how many headings with the tick a text has, 0 if it has no others, or another one precedes them: then it is a
-// log, or one state.
-func bannersIn(text []byte) (n int) {
-	others := 0
-	for at := 0; at < len(text); {
-		var line []byte
-		line, at = lineAt(text, at)
-		line = bytes.TrimSpace(line)
-		if m := banners.FindSubmatch(line); m != nil && isTick(m[1]) {
-			n++
-		} else if headings.Match(line) {
-			if others++; n == 0 {
-				return 0
-			}
-		}
+// finish ends the state.
+func (p *headedParser) finish(at int) {
+	if p.end(at); p.begun {
+		p.to.End(at)
 	}
-	return min(n, others)
+	p.begun, p.block, p.names, p.row, p.wide = false, nil, nil, 0, 0
 }
 
-// banner begins a state with its tick, or gives the tick of the only one.
-func (p *headedParser) banner(at int, line []byte, m [][]byte) {
-	p.end(at)
-	if p.states > 1 {
-		if p.begun {
-			p.to.End(at)
-		}
-		p.to.BeginMap(at)
+// start begins the map of a state.
+func (p *headedParser) start(at int) {
+	if !p.begun {
+		p.to.BeginMap(at * min(p.states, 1)) // the only one is the whole text
 	}
-	p.begun, p.block, p.names, p.row, p.wide = true, nil, nil, 0, 0
+	p.begun = true
+}
+
+// banner begins a state with its tick, and reports whether a line does.
+func (p *headedParser) banner(at int, line []byte) bool {
+	m := banners.FindSubmatch(line)
+	if m == nil || !isTick(m[1]) && !isTick(m[1][1+bytes.LastIndexByte(m[1], '_'):]) || p.states == 0 && p.headings > 0 {
+		return false
+	}
+	p.states++
+	p.finish(at)
+	p.start(at)
 	p.to.Name(m[1])
 	p.to.Scalar(Bare, m[2])
 	for _, pair := range tickPair.FindAllSubmatchIndex(m[3], -1) {
 		p.to.Name(m[3][pair[2]:pair[3]])
 		giveValue(p.to, m[3][pair[4]:pair[5]], at)
 	}
+	return true
 }
 
 // line takes a line.
 func (p *headedParser) line(at int, line []byte, indented bool) {
+	if p.banner(at, line) {
+		return
+	}
 	if m := headings.FindSubmatch(line); m != nil {
 		p.end(at)
 		p.headings++
-		if words := bytes.FieldsFunc(m[4], func(c rune) bool { return c == ' ' || c == '_' }); len(words) > 1 && isTick(words[len(words)-2]) {
-			p.ticks++
-		}
 		p.block, p.names, p.row, p.wide = append(bytes.Clone(m[1]), m[4]...), nil, 0, 0
 		if len(m[2]) > 0 { // [units] alive=6
+			p.start(at)
 			p.to.Name(slices.Concat(p.block, []byte{' '}, m[2]))
 			p.to.Scalar(Bare, m[3])
 		}
@@ -223,6 +207,7 @@ func (p *headedParser) line(at int, line []byte, indented bool) {
 
 // begin opens the map of a block. Values before the first one are members of the whole.
 func (p *headedParser) begin(at int) {
+	p.start(at)
 	if p.block == nil || p.open {
 		return
 	}
@@ -255,6 +240,7 @@ func (p *headedParser) cells(at int, cells [][]byte) {
 
 // beginRow begins the map of a row.
 func (p *headedParser) beginRow(at int) {
+	p.start(at)
 	p.rows++
 	p.row++
 	name := p.block

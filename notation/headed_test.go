@@ -45,7 +45,7 @@ func TestHeadedStates(t *testing.T) {
 	parses(t, headedNotation(), dumped, `{ "tick": bare(10) "globals"+ { "cart ore": bare(14) end "rng"+ { "0000": text(90 7d 8f 0c) end "miners count": bare(2) `+
 		`"miners"+ { "id": bare(1) "x": bare(22) "bag": bare(1) end "miners"+ { "id": bare(2) "x": bare(7) "bag": bare(0) end "map"+ { "row": text(##..#) end "map"+ { "row": text(.....) end end `+
 		`{ "tick": bare(20) "crc": bare(71A0) "globals"+ { "cart ore": bare(9) end "miners count": bare(1) "miners"+ { "id": bare(1) "x": bare(21) "bag": bare(3) end "map"+ { "row": text(##..#) end "map"+ { "row": text(#....) end end`)
-	parses(t, headedNotation(), "day = 3\n-- TURN 7 --\n[A]\nid hp\nx 3\n", `{ "day": bare(3) "TURN": bare(7) "A"+ { "id": bare(x) "hp": bare(3) end end`) // the only one
+	parses(t, headedNotation(), "[A]\nid hp\nx 3\n-- TURN 7 --\nday = 3\n", `{ "A"+ { "id": bare(x) "hp": bare(3) end "TURN 7"+ { "day": bare(3) end end`) // a block
 }
 
 // TestSniffHeaded: a report has several headings and a table, and hardly anything else.
