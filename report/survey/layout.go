@@ -3,7 +3,6 @@ package survey
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/memory"
@@ -26,27 +25,21 @@ const maxHeader, mostStructs = 1 << 20, 256
 
 // layOut finds the layout of the raw memory, and reports whether it has one and two peers have states of one tick.
 func (s *Survey) layOut() bool {
-	size, sides, twice := int64(-1), map[uint64]string{}, false
+	size, peers, twice := int64(0), map[uint64]string{}, false
 	for _, g := range s.order {
 		for _, base := range g.bases {
 			stat, err := s.tree.Stat(filepath.Join(g.dir, base))
 			tick, ok := g.tickOf(base)
-			if err != nil || !ok || g.dump || size >= 0 && stat.Size() != size {
+			if err != nil || !ok || g.dump || size > 0 && stat.Size() != size {
 				return false
 			}
-			size = stat.Size()
 			peer := g.dir + "\x00" + g.peerOf(base)
-			before, known := sides[tick]
-			if twice = twice || known && before != peer; !known {
-				sides[tick] = peer
-			}
+			twice = twice || peers[tick] != "" && peers[tick] != peer
+			size, peers[tick] = stat.Size(), peer
 		}
 	}
-	if !twice {
-		return false
-	}
 	layout, path := s.layoutOf(size)
-	if layout == nil {
+	if !twice || layout == nil {
 		return false
 	}
 	for _, g := range s.order {
@@ -60,24 +53,17 @@ func (s *Survey) layOut() bool {
 func (s *Survey) layoutOf(size int64) (found *memory.Layout, path string) {
 	tried := 0
 	for _, header := range s.all {
-		if !slices.Contains([]string{".h", ".hh", ".hpp", ".hxx"}, strings.ToLower(filepath.Ext(header))) {
+		if ext := strings.ToLower(filepath.Ext(header)); ext != ".h" && ext != ".hpp" {
 			continue
 		}
-		text, err := s.read(header, maxHeader)
-		if err != nil {
-			continue
-		}
+		text, _ := s.read(header, maxHeader)
 		for _, at := range structNames.FindAllSubmatchIndex(text, -1) {
 			name := string(text[max(at[2], at[4]):max(at[3], at[5])])
-			if tried++; tried > mostStructs {
+			l, err := memory.Parse(string(text), name)
+			if tried++; tried > mostStructs || err == nil && l.Size == size && found != nil && found.Name != name {
 				return nil, ""
 			}
-			l, err := memory.Parse(string(text), name)
-			switch {
-			case err != nil || l.Size != size:
-			case found != nil && found.Name != l.Name:
-				return nil, ""
-			default:
+			if err == nil && l.Size == size {
 				found, path = l, header
 			}
 		}

@@ -118,35 +118,27 @@ func one(f engine.Format, byPath map[string]engine.Format, alike func(engine.For
 //
 //	ann_net.log  ann_sim.log  bob_net.log  bob_sim.log
 func (s *Survey) kindWord(l log) int {
-	var logs []log
-	for _, other := range s.found {
-		if other.sums != nil && other.group.dir == l.group.dir {
-			logs = append(logs, other)
-		}
-	}
-	names := lists.Map(logs, func(o log) []string { return o.group.words(filepath.Base(o.path)) })
-	if l.sums == nil || len(logs) < 4 || slices.ContainsFunc(names, func(name []string) bool { return len(name) != len(names[0]) }) {
+	logs := lists.Where(s.found, func(o log) bool { return o.sums != nil && o.group.dir == l.group.dir })
+	if l.sums == nil {
 		return -1
 	}
-	for i := range names[0] {
-		peers, forms := map[string][]string{}, map[string]string{} // of each kind
-		ok := true
-		for k, name := range names {
-			form := strings.Join(append(logs[k].sums.Expressions(), logs[k].sums.Title()), "\n")
-			before, known := forms[name[i]]
-			ok = ok && (!known || before == form)
-			forms[name[i]] = form
-			peers[name[i]] = append(peers[name[i]], strings.Join(slices.Delete(slices.Clone(name), i, i+1), "\n"))
-		}
-		first, others := []string(nil), map[string]bool{}
-		for kind, list := range peers {
-			if slices.Sort(list); first == nil {
-				first = list
+	first := l.group.words(filepath.Base(l.path))
+	for i := range first {
+		peers, forms, ok := map[string]string{}, map[string]string{}, true // the peers of each kind, and the kind of each form of lines
+		for _, o := range logs {
+			name, form := o.group.words(filepath.Base(o.path)), strings.Join(append(o.sums.Expressions(), o.sums.Title()), "\n")
+			if len(name) != len(first) {
+				return -1
 			}
-			ok = ok && len(list) > 1 && slices.Equal(list, first) && !others[forms[kind]]
-			others[forms[kind]] = true
+			kind, known := forms[form]
+			ok = ok && (!known || kind == name[i])
+			forms[form] = name[i]
+			peers[name[i]] += strings.Join(slices.Delete(slices.Clone(name), i, i+1), "_") + "\n"
 		}
-		if ok && len(peers) > 1 {
+		for _, list := range peers {
+			ok = ok && list == peers[first[i]] && strings.Count(list, "\n") > 1
+		}
+		if ok && len(peers) > 1 && len(peers) == len(forms) {
 			return i
 		}
 	}
