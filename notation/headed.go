@@ -129,10 +129,7 @@ func (p *headedParser) banner(at int, line []byte) bool {
 	p.start(at)
 	p.to.Name(m[1])
 	p.to.Scalar(Bare, m[2])
-	for _, pair := range tickPair.FindAllSubmatchIndex(m[3], -1) {
-		p.to.Name(m[3][pair[2]:pair[3]])
-		giveValue(p.to, m[3][pair[4]:pair[5]], at)
-	}
+	givePairs(p.to, m[3], at)
 	return true
 }
 

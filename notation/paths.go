@@ -159,7 +159,9 @@ func parseLines(text []byte, to Sink, split splitter, ticks bool) error {
 		doc.enter(path[:len(path)-1], begin)
 		to.Name(path[len(path)-1].name)
 		giveValue(to, value, begin)
-		givePairs(to, line, value, begin)
+		if m := banners.FindSubmatch(line); m != nil && bytes.Equal(m[2], value) {
+			givePairs(to, m[3], begin)
+		}
 	}
 	doc.end(len(text))
 	return nil
@@ -246,27 +248,20 @@ func fitLine(line []byte, path []step, split splitter) ([]step, []byte) {
 	if name, tick := tickLine(line); tick != nil {
 		return append(path[:0], step{name: name}), tick
 	}
-	if m := tickPairs.FindSubmatch(line); m != nil && len(path) < 2 && isTick(m[1]) {
+	if m := banners.FindSubmatch(line); m != nil && len(path) < 2 && isTick(m[1]) {
 		return append(path[:0], step{name: m[1]}), m[2]
 	}
 	return path, value
 }
 
-// tickPairs finds a heading with the tick and further values: -- frame 4 cpu=0.448 mem=218.4, and tickPair finds one of these.
-var (
-	tickPairs = lazyregexp.New(`^[-=#*[<>~_ ]*([A-Za-z_]{4,16})[ =:#]{1,3}([0-9]{1,18})[])>:,;]?((?:[ ,;]{1,3}[A-Za-z_]\w{0,30} ?[=:] ?[^\s=:,;]{1,40})+)[-=#*\]<>~_ ]*$`)
-	tickPair  = lazyregexp.New(`([A-Za-z_]\w*) ?[=:] ?([^\s=:,;]+)`)
-)
+// tickPair finds a value with its name.
+var tickPair = lazyregexp.New(`([A-Za-z_]\w*) ?[=:] ?([^\s=:,;]+)`)
 
-// givePairs gives the names and values after a tick in a heading.
-func givePairs(to Sink, line, tick []byte, at int) {
-	m := tickPairs.FindSubmatch(line)
-	if m == nil || !isTick(m[1]) || !bytes.Equal(m[2], tick) {
-		return
-	}
-	for _, p := range tickPair.FindAllSubmatchIndex(m[3], -1) {
-		to.Name(m[3][p[2]:p[3]])
-		giveValue(to, m[3][p[4]:p[5]], at)
+// givePairs gives the values with names after a tick in a heading: -- frame 4 cpu=0.448 mem=218.4
+func givePairs(to Sink, text []byte, at int) {
+	for _, p := range tickPair.FindAllSubmatchIndex(text, -1) {
+		to.Name(text[p[2]:p[3]])
+		giveValue(to, text[p[4]:p[5]], at)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
 // fillers are words that may be between a number and its name.
@@ -168,7 +169,7 @@ func (p *parsed) take(line []byte) bool {
 		case meaning == vocabulary.Tick, meaning == vocabulary.Sum, meaning == vocabulary.WeakSum, shortTick(string(text)):
 			if telling++; first < 0 && counter >= 0 {
 				begin = counter
-			} else if first < 0 && plain >= 0 && meaning == vocabulary.Sum && p.isHead(plain) { // [   12] hash=9f3acc01
+			} else if first < 0 && plain >= 0 && meaning == vocabulary.Sum && plain < 3 && headTick.Match(p.line) { // [   12] hash=9f3acc01
 				begin, bare = plain, true
 			}
 		case meaning == vocabulary.Other && telling == 0 && first < 0 && plain >= 0 && p.isDigest(i): // #12 => 9f3acc01
@@ -209,17 +210,8 @@ func (p *parsed) take(line []byte) bool {
 	return last-first > 1
 }
 
-// isHead reports whether a number is in brackets at the begin of a line.
-func (p *parsed) isHead(i int) bool {
-	begin, end := i-1, i+1
-	for begin > 0 && p.tokens[begin].kind == blank {
-		begin--
-	}
-	for end < len(p.tokens) && p.tokens[end].kind == blank {
-		end++
-	}
-	return begin == 0 && end < len(p.tokens) && p.isMark(begin, "[(<") && p.isMark(end, "])>")
-}
+// headTick is a number in brackets at the begin of a line.
+var headTick = lazyregexp.New(`^[\[(<][ \t]*[0-9]+[ \t]*[\])>]`)
 
 // isDigest reports whether a number has the form of a checksum in hexadecimal.
 func (p *parsed) isDigest(i int) bool {
@@ -251,15 +243,12 @@ func (p *parsed) hasUnit(i int) bool { return goesOn(p.line, p.tokens[i].to) || 
 // common: GameState@2a055e6d[tick=6], com.game.Car@1b2c3d
 func (p *parsed) isIdentity(i int) bool {
 	t := &p.tokens[i]
-	if i < 2 || p.line[t.from-1] != '@' || p.tokens[i-2].to != t.from-1 {
+	if i < 2 || p.line[t.from-1] != '@' || p.tokens[i-2].to != t.from-1 || p.meaning(i-2) == vocabulary.Tick {
 		return false
 	}
-	if t.to < len(p.line) && strings.IndexByte("[{(", p.line[t.to]) >= 0 {
-		return p.meaning(i-2) != vocabulary.Tick // round@12(
-	}
 	name := p.line[p.tokens[i-2].from:p.tokens[i-2].to]
-	isClass := p.tokens[i-2].kind == word && bytes.ToUpper(name[:1])[0] == name[0] && !bytes.Equal(bytes.ToUpper(name), name)
-	return isClass && p.meaning(i-2) != vocabulary.Sum && p.meaning(i-2) != vocabulary.Tick
+	isClass := p.tokens[i-2].kind == word && name[0] >= 'A' && name[0] <= 'Z' && !bytes.Equal(bytes.ToUpper(name), name) && p.meaning(i-2) != vocabulary.Sum
+	return isClass || t.to < len(p.line) && strings.IndexByte("[{(", p.line[t.to]) >= 0
 }
 
 // isPeer reports whether a word names a peer or a phase before a message, as in "[client2] tick 5", or in the only log a peer
