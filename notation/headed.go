@@ -29,17 +29,9 @@ import (
 //	             coal   rum
 //	Custom House   40     3
 //
-// A block may also be bytes in hexadecimal after their offsets, or a map that is drawn with marks. Headings with the tick begin
-// another state each, and lines before the first of them are passed over:
-//
-//	======== STATE DUMP tick 10 (2.3 ms) ========
-//	[rng]
-//	0000: 90 7d 8f 0c
-//	[map] rows=2
-//	##..#.*
-//	#.@.###
-//
-// Other lines before the first heading are passed over, unless they are pairs.
+// A block may also be bytes in hexadecimal after their offsets, 0000: 90 7d 8f 0c, or a map that is drawn with marks, ##..#.*. Headings
+// with the tick begin another state each: ==== STATE tick 10 (2.3 ms) ====. Lines before the first heading are passed over, unless
+// they are pairs.
 func headedNotation() Notation {
 	return Notation{Name: "headed", Repeats: true, Title: "blocks with headings", Extensions: []string{".txt", ".dump", ".state"},
 		Lines: true, Sniff: sniffHeaded, Parse: func(text []byte, to Sink) error {
@@ -54,7 +46,7 @@ var headings = lazyregexp.New(`^(?:\[ *([A-Za-z][\w .-]{0,40}?) *\](?: *\(\d{1,9
 
 // banners are headings with the tick, perhaps with more after it. hexRows are bytes after their offset.
 var (
-	banners = lazyregexp.New(`^(?:={2,}|-{2,}|#{2,}|\*{2,}) *(?:[A-Za-z][\w.-]*[ :=]{1,3}){0,4}?([A-Za-z_]+)[ :=#]{1,3}([0-9]{1,18})((?:[ ,;:(].{0,80}?)?) *(?:[=#*-]{2,})?$`)
+	banners = lazyregexp.New(`^(?:={2,}|-{2,}|#{2,}|\*{2,}) *(?:[A-Za-z][\w.-]*[ :=]{1,3}){0,4}?([A-Za-z_]+)[ :=#]{1,3}([0-9]{1,18})((?:[ ,;:]{1,3}[A-Za-z_]\w{0,30} ?[=:] ?[^\s=:,;]{1,40})*)(?: *\([0-9.]{1,12} ?[A-Za-z]{0,8}\))? *(?:[=#*-]{2,})?$`)
 	hexRows = lazyregexp.New(`^([0-9a-fA-F]{4,8}):? +((?:[0-9a-fA-F]{2} +){0,31}[0-9a-fA-F]{2})(?: +\|.*\|)?$`)
 )
 

@@ -239,8 +239,7 @@ func (p *parsed) glued(i int) bool {
 // hasUnit reports whether letters follow a number: 16ms. The identity of an object is no value either.
 func (p *parsed) hasUnit(i int) bool { return goesOn(p.line, p.tokens[i].to) || p.isIdentity(i) }
 
-// isIdentity reports whether a number shows which object of a process was printed, and nothing that two machines have in
-// common: GameState@2a055e6d[tick=6], com.game.Car@1b2c3d
+// isIdentity reports whether a number only shows which object of a process was printed: GameState@2a055e6d[tick=6], Car@1b2c3d
 func (p *parsed) isIdentity(i int) bool {
 	t := &p.tokens[i]
 	if i < 2 || p.line[t.from-1] != '@' || p.tokens[i-2].to != t.from-1 || p.meaning(i-2) == vocabulary.Tick {

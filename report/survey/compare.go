@@ -113,9 +113,7 @@ func (s *Survey) match(pairs map[pair]*compared, left int64, most int) int64 {
 // look finds out what the heads of the states in a file contain.
 func (g *group) look(p *sample) {
 	if g.layout != nil {
-		if w, err := layOutState(g.layout, p.text, p.base); err == nil {
-			p.worlds, p.states = []*snapshot.World{w}, 1
-		}
+		p.worlds, _ = layOutState(g.layout, p.text, p.base)
 		return
 	}
 	worlds, found, err := g.schema.Read(g.notation, p.text)

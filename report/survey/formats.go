@@ -224,8 +224,7 @@ func (g *group) decode(text []byte, name string) ([]*snapshot.World, error) {
 		}
 	}
 	if g.layout != nil {
-		w, err := layOutState(g.layout, text, name)
-		return []*snapshot.World{w}, err
+		return layOutState(g.layout, text, name)
 	}
 	if g.raw {
 		return []*snapshot.World{rawState(text, g.noisy)}, nil

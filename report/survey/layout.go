@@ -11,10 +11,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Raw memory of one struct may lie next to the header of the game that declares the struct. If all files have its size, and no
-// other struct of the headers has, it shows which values the memory has.
-
-// layoutNotation is the notation of raw memory with a known layout.
+// layoutNotation is the notation of raw memory with the only struct of its size that headers next to it declare.
 var layoutNotation = notation.Notation{Name: "memory", Title: "raw memory of a struct"}
 
 // structNames finds the names of structs in a header.
@@ -46,6 +43,7 @@ func (s *Survey) layOut() bool {
 		g.notation, g.layout, g.alone = &layoutNotation, layout, false
 	}
 	s.notes = append(s.notes, fmt.Sprintf("raw memory of %d bytes: read as struct %s of %s", size, layout.Name, path))
+	s.findNoise(learnLen)
 	return true
 }
 
@@ -71,9 +69,8 @@ func (s *Survey) layoutOf(size int64) (found *memory.Layout, path string) {
 	return found, path
 }
 
-// layOutState returns the state in raw memory. Rows are the elements of arrays, by their places. Addresses and bytes that belong to
-// no value are noise.
-func layOutState(l *memory.Layout, text []byte, name string) (*snapshot.World, error) {
+// layOutState returns the state in raw memory, with rows by their places. Addresses and bytes of no value are noise.
+func layOutState(l *memory.Layout, text []byte, name string) ([]*snapshot.World, error) {
 	w, err := l.Decode(text, name, memory.Options{Keys: map[string]string{}})
 	if err != nil {
 		return nil, err
@@ -87,5 +84,5 @@ func layOutState(l *memory.Layout, text []byte, name string) (*snapshot.World, e
 		}
 	}
 	divide(w, apart)
-	return w, nil
+	return []*snapshot.World{w}, nil
 }

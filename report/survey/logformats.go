@@ -114,9 +114,7 @@ func one(f engine.Format, byPath map[string]engine.Format, alike func(engine.For
 }
 
 // kindWord returns the word of the names of the logs in a folder that shows their kind, -1 if each peer has one log: all peers have
-// a log of each kind, and the lines with checksums are others in each kind.
-//
-//	ann_net.log  ann_sim.log  bob_net.log  bob_sim.log
+// a log of each kind, and the lines with checksums are others in each kind: ann_net.log, ann_sim.log, bob_net.log, bob_sim.log.
 func (s *Survey) kindWord(l log) int {
 	logs := lists.Where(s.found, func(o log) bool { return o.sums != nil && o.group.dir == l.group.dir })
 	if l.sums == nil {

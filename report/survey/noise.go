@@ -291,8 +291,7 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 	clocks, healed := everywhere(list, func(c compared) map[column]bool { return c.clocks }), healings(list)
 	// two clocks may show the same by chance, also in the first dumps, and so may what looks like noise
 	often := func(col column, a appearance) bool {
-		by := clocks[col] || looks[col] && col.label == states.GlobalLabel && healed[col] >= fewestQuiet
-		return 2*a.dumps >= len(dumps) && a.first <= 2 && by
+		return 2*a.dumps >= len(dumps) && a.first <= 2 && (clocks[col] || looks[col] && col.label == states.GlobalLabel && healed[col] >= fewestQuiet)
 	}
 	began := len(dumps) // the dump in which something else begins to differ
 	always := map[column]bool{}
@@ -324,8 +323,15 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 			always[col] = true
 		}
 	}
-	for col := range clockLike(dumps, all, healed, always) {
-		always[col], looks[col] = true, false
+	other := slices.ContainsFunc(dumps, func(d dump) bool { return d.other })
+	for col, a := range all { // something else than noise and times that are equal again in some dumps
+		isTime := col.label == states.GlobalLabel && timeNames.MatchString(states.Words(col.component+"."+col.field))
+		other = other || !always[col] && !(isTime && len(dumps) > fewestFixed && 2*a.dumps >= len(dumps) && healed[col] > 0)
+	}
+	for col := range all {
+		if !other && !always[col] {
+			always[col], looks[col] = true, false
+		}
 	}
 	quiet, more := 0, false
 	rest := func(d dump) bool {
@@ -347,24 +353,6 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Component, b.Component), cmp.Compare(a.Field, b.Field))
 	})
 	return found, len(found) > 0 && !more && len(found) == len(always)
-}
-
-// clockLike returns the columns that have names of times, if nothing differs in any dump but these and noise, and they differ
-// in most dumps, and are equal again in others.
-func clockLike(dumps []dump, all map[column]appearance, healed map[column]int, always map[column]bool) map[column]bool {
-	found := map[column]bool{}
-	other := slices.ContainsFunc(dumps, func(d dump) bool { return d.other })
-	for col, a := range all {
-		is := !other && col.label == states.GlobalLabel && timeNames.MatchString(states.Words(col.component+"."+col.field))
-		switch {
-		case always[col]:
-		case is && len(dumps) > fewestFixed && 2*a.dumps >= len(dumps) && healed[col] > 0:
-			found[col] = true
-		default:
-			return nil
-		}
-	}
-	return found
 }
 
 // believed reports whether columns are noise although nothing else differs: all look like it. In the dumps of one state
@@ -480,9 +468,8 @@ var (
 	clockNames = lazyregexp.New(`(?i)(^|[^a-z])(written|(written|saved|created|exported|dumped|captured|recorded|logged)_?(at|on|time|secs?|ms|msecs?|millis|us|usecs?|micros|ns|nanos)|` +
 		`(wall|unix|epoch)_?(clock|time|secs?|seconds|ms|msecs?|millis|us|usecs?|micros|ns|nanos)|uptime)([^a-z]|$)`)
 	dates = lazyregexp.New(`^"?(20\d\d-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2},? [A-Z0-9][A-Za-z0-9]+ +\d{1,2} \d\d:\d\d(:\d\d)?.* 20\d\d"?$)`)
-	// durations are texts of measured times: "8.279ms".
+	// durations are texts of measured times, "8.279ms". timeNames are of times, also of those that a simulation counts.
 	durations = lazyregexp.New(`^"?\d+\.\d+ ?(ms|µs|us|ns)"?$`)
-	// timeNames are of times, also of those that a simulation counts.
 	timeNames = lazyregexp.New(`(^|[^a-z])(time|clock|stamp|timestamp|date|at|secs?|seconds|ms|msecs?|millis|us|usecs?|micros|ns|nsecs?|nanos)$`)
 	// epochs are times since 1970, with fractions of seconds.
 	epochs = lazyregexp.New(`^1[5-9]\d{8}(\.\d+|\d{3}|\d{6}|\d{9})$`)

@@ -38,7 +38,6 @@ func (s *Survey) raw() {
 	s.choose()
 	s.name()
 	if s.layOut() {
-		s.findNoise(learnLen)
 		return
 	}
 	if len(list) < 2 || slices.ContainsFunc(list, func(g *group) bool { return g.alone || g.tick < 0 }) {
