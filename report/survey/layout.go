@@ -18,7 +18,7 @@ var layoutNotation = notation.Notation{Name: "memory", Title: "raw memory of a s
 var structNames = lazyregexp.New(`\bstruct\s+([A-Za-z_]\w*)[^;{}()]{0,80}\{|\}\s*([A-Za-z_]\w*)\s*;`)
 
 // maxHeader is how many bytes of a header are read, and mostStructs how many structs of all are tried.
-const maxHeader, mostStructs = 1 << 20, 256
+const maxHeader, mostStructs = 256 << 10, 64
 
 // layOut finds the layout of the raw memory, and reports whether it has one and two peers have states of one tick.
 func (s *Survey) layOut() bool {
