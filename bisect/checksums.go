@@ -105,11 +105,11 @@ func (r *Result) narrowBySums(t *tracediff.Result, peers int) {
 	}
 	d, b := t.Dialect(), *r.Bracket
 	whole := d.Covers == "" && !d.Cumulative && !d.Values && separates(t, b.A, b.B, peers)
-	good, bad := pointOf(t, t.Bracket.Good), pointOf(t, t.Bracket.Bad)
+	good, bad := differsWithin(t, b)
 	switch {
 	case b.Good == nil && good.Compare(b.Bad) < 0:
 		b.Good, b.GoodFiles = &good, nil
-	case b.Good == nil || !whole || good.Compare(*b.Good) < 0 || bad.Compare(b.Bad) > 0:
+	case b.Good == nil || !whole || bad.Compare(*b.Good) <= 0 || bad.Compare(b.Bad) > 0:
 		return
 	case good.Compare(*b.Good) > 0:
 		b.Good, b.GoodFiles = &good, nil
@@ -124,6 +124,23 @@ func (r *Result) narrowBySums(t *tracediff.Result, peers int) {
 		b.By = BySnapshotsAndSums
 		r.set(b)
 	}
+}
+
+// differsWithin returns between which points traces first differ, within a bracket if they do so there: two traces may differ before
+// it and be equal again.
+func differsWithin(t *tracediff.Result, b Bracket) (good, bad snapshot.Point) {
+	good, bad = pointOf(t, t.Bracket.Good), pointOf(t, t.Bracket.Bad)
+	if b.Good == nil || bad.Compare(*b.Good) > 0 || len(t.Traces) != 2 {
+		return good, bad
+	}
+	for i := range t.Partings {
+		p := &t.Partings[i]
+		from, to := pointOf(t, p.Good), pointOf(t, p.First)
+		if p.HasGood && from.Compare(*b.Good) >= 0 && to.Compare(b.Bad) <= 0 {
+			return from, to
+		}
+	}
+	return good, bad
 }
 
 // separates reports whether two of so many peers are in different groups where traces first differ. Two traces of two
