@@ -100,13 +100,16 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 // the state, or more than one state, show only when the peers were still equal, and only where no state shows that. The
 // same holds where the checksums of other peers differ first.
 func (r *Result) narrowBySums(t *tracediff.Result, peers int) {
-	if t.Bracket == nil || !t.Bracket.HasGood {
+	if t.Bracket == nil {
 		return
 	}
 	d, b := t.Dialect(), *r.Bracket
 	whole := d.Covers == "" && !d.Cumulative && !d.Values && separates(t, b.A, b.B, peers)
 	good, bad := differsWithin(t, b)
 	switch {
+	case !t.Bracket.HasGood && (b.Good != nil || !whole):
+		return
+	case !t.Bracket.HasGood:
 	case b.Good == nil && good.Compare(b.Bad) < 0:
 		b.Good, b.GoodFiles = &good, nil
 	case b.Good == nil || !whole || bad.Compare(*b.Good) <= 0 || bad.Compare(b.Bad) > 0:
@@ -116,7 +119,7 @@ func (r *Result) narrowBySums(t *tracediff.Result, peers int) {
 	}
 	if whole && bad.Compare(b.Bad) < 0 {
 		b.Bad, b.BadFiles = bad, nil
-		if good.Compare(*b.Good) == 0 && b.Good.Native == "" {
+		if b.Good != nil && good.Compare(*b.Good) == 0 && b.Good.Native == "" {
 			b.Good = &good // both ends by their names
 		}
 	}
