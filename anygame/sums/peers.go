@@ -143,22 +143,18 @@ func (r *roles) report(columns []column, peer int) bool {
 		}
 		ticks[string(name)] = append(ticks[string(name)], at)
 	}
-	if 16*again > len(columns[peer].values) || len(ticks) > mostRelayed {
-		return false
-	}
+	meets := 16*again <= len(columns[peer].values) && len(ticks) <= mostRelayed
 	for _, list := range ticks {
 		slices.Sort(list)
 	}
 	for a, list := range ticks {
-		met := false
+		met := !meets
 		for b, other := range ticks {
 			met = met || a != b && meet(list, other)
 		}
-		if !met {
-			return false
-		}
+		meets = meets && met
 	}
-	return true
+	return meets
 }
 
 // onMost reports whether each of some names is on lines of most ticks.

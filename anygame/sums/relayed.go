@@ -118,11 +118,8 @@ func marked(before, after []byte, do func(key, value string)) {
 		if len(name) == 0 || len(name) > maxLabel || !slices.ContainsFunc(name, isLetter) || i >= begin+most {
 			continue
 		}
-		is := i > 0 && i != begin && strings.Contains(sources, " "+string(bytes.ToLower(words[i-1]))+" ")
-		if i < begin {
-			is = is || strings.IndexByte(marks, word[len(word)-1]) >= 0 || i+1 < begin && string(words[i+1]) == "|"
-		}
-		if is {
+		mark := i < begin && (strings.IndexByte(marks, word[len(word)-1]) >= 0 || i+1 < begin && string(words[i+1]) == "|")
+		if mark || i > 0 && i != begin && strings.Contains(sources, " "+string(bytes.ToLower(words[i-1]))+" ") {
 			do(fmt.Sprint("#", i-begin), string(name))
 		}
 	}
@@ -273,13 +270,11 @@ type reporter struct {
 
 // areAlike reports whether all reporters have lines of the same forms.
 func areAlike(list map[string]*reporter) bool {
-	var first map[int]bool
 	for _, one := range list {
-		if first == nil {
-			first = one.forms
-		}
-		if !maps.Equal(first, one.forms) {
-			return false
+		for _, other := range list {
+			if !maps.Equal(one.forms, other.forms) {
+				return false
+			}
 		}
 	}
 	return true

@@ -315,12 +315,6 @@ func findPasses(logs [][]byte, how ticks) map[string]bool {
 
 // ticksOf finds out how the lines of logs show their ticks.
 func ticksOf(logs [][]byte, named []Sample) ticks {
-	out := findTicks(logs, named)
-	out.passes = findPasses(logs, out)
-	return out
-}
-
-func findTicks(logs [][]byte, named []Sample) ticks {
 	has := func(with ticks) bool {
 		return slices.ContainsFunc(logs, func(text []byte) bool {
 			l := valuedLines{ticks: with}

@@ -86,6 +86,7 @@ func LearnValues(logs [][]byte, named ...Sample) *Values {
 	others := 0 // lines without values
 	cadences := make([]cadence, len(logs))
 	v := &Values{lines: map[string]*valued{}, ticks: ticksOf(logs, named)}
+	v.ticks.passes = findPasses(logs, v.ticks)
 	for n, text := range logs {
 		l, lines := valuedLines{ticks: v.ticks}, map[string]*valued{}
 		for _, line := range linesOf(text) {

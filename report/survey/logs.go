@@ -208,7 +208,12 @@ func (s *Survey) confirm() {
 		kept = append(kept, l)
 	}
 	s.found = kept
-	s.leaveOthers()
+	for i := range s.found { // each log has its own checksums
+		l := &s.found[i]
+		if l.sums != nil && len(s.found) > 1 && l.group.kind == description.Undescribed && l.sums.Own() != nil {
+			l.use(l.sums.Own())
+		}
+	}
 	s.align()
 	if len(s.found) == 1 {
 		s.alone(&s.found[0])
@@ -236,19 +241,6 @@ func (s *Survey) share() {
 					l.text = text
 				}
 			}
-		}
-	}
-}
-
-// leaveOthers leaves the checksums of other peers out where each log has its own.
-func (s *Survey) leaveOthers() {
-	for i := range s.found {
-		l := &s.found[i]
-		if l.sums == nil || l.group.kind != description.Undescribed || len(s.found) < 2 {
-			continue
-		}
-		if own := l.sums.Own(); own != nil {
-			l.use(own)
 		}
 	}
 }
