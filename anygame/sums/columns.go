@@ -148,7 +148,7 @@ func findSums(columns []column, tick, rows int, named bool) (sums []int, worded 
 	return siblings(columns, sums, tick, rows), worded
 }
 
-// siblings adds the columns next to a checksum, without another word between them, whose values have the same form and
+// siblings adds the columns next to a checksum, without another word between them, if their values have the same form and
 // change as often: a checksum of a part of the state that hardly changes has a value near the one before.
 func siblings(columns []column, sums []int, tick, rows int) []int {
 	for i := range 2 * len(columns) { // forward, and back
@@ -236,7 +236,7 @@ func predicted(name string) bool {
 	return phase == "predicted" || phase == "speculative"
 }
 
-// locally are parts of names of checksums that a peer computed itself, where the line has those of others.
+// locally are parts of names of checksums that a peer computed itself, on lines with the checksums of others.
 const locally = " local own my mine our ours self "
 
 // own reports whether a name or qualifier of a checksum has such a word.

@@ -86,7 +86,7 @@ func (g *group) apart(t *template) string {
 }
 
 // arePasses reports whether the words that two leads do not have in common are of passes over a tick. Next to a word for a tick that
-// is simulated again, any other word is of the first pass.
+// is simulated again, any other word names the first pass.
 func arePasses(a, b string) bool {
 	own := func(lead, other string) []byte {
 		not := strings.Fields(other)

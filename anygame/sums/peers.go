@@ -3,6 +3,7 @@ package sums
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,7 +101,7 @@ func (r *roles) discriminate(columns []column, alone bool) {
 		case meaning == vocabulary.Other && c.name != "" && c.figures.integers == len(ticks) && !c.figures.counts():
 			rank = 1
 		}
-		if again := len(runs) > len(all); again && (rank == 1 || rank == 2) { // lines that always come together are no passes
+		if rank == 1 || rank == 2 {
 			if final := r.finalPass(columns, c.values); final != "" {
 				r.phase, r.final = i, final
 				continue
@@ -121,7 +122,7 @@ func (r *roles) discriminate(columns []column, alone bool) {
 		if !columns[best].word {
 			r.scopeWord = columns[best].name
 		}
-	case bestRank < 3 && !r.report(columns, best):
+	case bestRank < 3 && !r.areReporters(columns, best):
 		return // threads and parts of a program
 	default:
 		if r.peer = best; bestRank == 3 {
@@ -131,8 +132,8 @@ func (r *roles) discriminate(columns []column, alone bool) {
 	r.repeats = false
 }
 
-// report reports whether the values of a column may be peers: each has its ticks once, and half of those that another one has.
-func (r *roles) report(columns []column, peer int) bool {
+// areReporters reports whether the values of a column may be peers: each has its ticks once, and half of those that another one has.
+func (r *roles) areReporters(columns []column, peer int) bool {
 	ticks := map[string][]string{} // of each
 	again := 0
 	for i, name := range columns[peer].values {
@@ -143,18 +144,14 @@ func (r *roles) report(columns []column, peer int) bool {
 		}
 		ticks[string(name)] = append(ticks[string(name)], at)
 	}
-	meets := 16*again <= len(columns[peer].values) && len(ticks) <= mostRelayed
 	for _, list := range ticks {
 		slices.Sort(list)
 	}
-	for a, list := range ticks {
-		met := !meets
-		for b, other := range ticks {
-			met = met || a != b && meet(list, other)
-		}
-		meets = meets && met
+	names := slices.Collect(maps.Keys(ticks))
+	meets := func(a string) bool {
+		return slices.ContainsFunc(names, func(b string) bool { return a != b && meet(ticks[a], ticks[b]) })
 	}
-	return meets
+	return 16*again <= len(columns[peer].values) && len(names) <= mostRelayed && lists.Count(names, meets) == len(names)
 }
 
 // onMost reports whether each of some names is on lines of most ticks.

@@ -465,7 +465,7 @@ func (r *roster) learn(lines [][]byte, alone bool) int {
 	}
 	r.peers, r.sure = map[string]bool{}, true
 	order := make([][2]int, len(names)) // how often a name precedes and follows another one
-	guessed, sure := 0, false           // pairs of names of which one may be a guess of the other, and whether there are others
+	guessed, sure := 0, false           // pairs of names in which one may be a guess of the other, and whether there are other pairs
 	places := make([][]int, len(names)) // of the names in each row, -1 where it has none
 	for i, name := range names {
 		for _, row := range rows {
