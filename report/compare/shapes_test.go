@@ -206,6 +206,29 @@ var shapes = []shape{
 	lined("a sum of values as a checksum", "game.log", func(m moment, _ *rand.Rand) string {
 		return fmt.Sprintf("save f=%d cs=%08x\n", m.tick, 0xadaa0000+977*(m.gold+m.x[0])+131*(m.hp[0]+m.hp[1]+m.hp[2]+m.hp[3]))
 	}),
+	{"a table whose ticks go back", func(file func(name, text string), all []moment, noise *rand.Rand) {
+		text := "tick,crc\n"
+		for i, m := range all {
+			if noise.IntN(8) == 0 && i+1 < len(all) { // guesses of two ticks
+				text += fmt.Sprintf("%d,%08x\n%d,%08x\n", m.tick, noise.Uint32(), m.tick+1, noise.Uint32())
+			}
+			text += fmt.Sprintf("%d,%08x\n", m.tick, m.sum())
+		}
+		file("game.csv", text)
+	}},
+	{"files named by a clock", func(file func(name, text string), all []moment, noise *rand.Rand) {
+		clock := 100_000 + noise.IntN(90_000)
+		for _, m := range all {
+			clock += 1 + noise.IntN(9)
+			file(fmt.Sprintf("dump_%d.json", clock), fmt.Sprintf(`{"tick":%d,"gold":%d,"hp":[%d,%d,%d,%d]}`, m.tick, m.gold, m.hp[0], m.hp[1], m.hp[2], m.hp[3]))
+		}
+	}},
+	lined("sides of a message about checksums", "game.log", func(m moment, noise *rand.Rand) string {
+		if m.tick%2 > 0 {
+			return ""
+		}
+		return fmt.Sprintf("level=DEBUG msg=\"remote checksum\" frame=%d for_frame=%d remote=%08x local=%08x\n", m.tick+5+noise.IntN(2), m.tick, m.sum(), m.sum())
+	}),
 	lined("a grid of numbers", "a.txt", func(m moment, _ *rand.Rand) string {
 		return fmt.Sprintf("Turn %d\n", m.tick) + m.each(func(i int) string { return fmt.Sprintf("%d %d 0 3\n", m.x[i], m.hp[i]) })
 	}),
@@ -328,6 +351,9 @@ func TestShapes(t *testing.T) {
 						t.Fatal(fault)
 					}
 					first, _, _ := strings.Cut(textOf(t, r), "\n")
+					if len(r.Peers) != 2 || r.Peers[0].Name != "ann" || r.Peers[1].Name != "bob" {
+						t.Errorf("seed %d, wrong from %d on: the peers are %v", seed, at, r.Peers)
+					}
 					near := slices.ContainsFunc(wholes.FindAllString(first, -1), func(text string) bool {
 						n, err := strconv.Atoi(text)
 						return err == nil && (n >= wrong-1 && n <= wrong+1 || n == (wrong+9)/10*10)
