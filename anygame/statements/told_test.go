@@ -100,6 +100,8 @@ func FuzzTold(f *testing.F) {
 	f.Add("# desync at frame 137\nwin: normal b7979754\nlinux: normal b7979755\n")
 	f.Add("Hash: given=a4efcabf0dd2c407, expected=dcfa4fd44da5b931\nchecksum mismatch (local 5f3a91c7")
 	f.Add("Local (a): 1\nRemote (b): 2 desync desync\nRun 1: 5\nRun 2: 6")
+	f.Add("Lncal (a): 1\nRemote (b): 2 desync desync\nRun 1: 5\nRun 2: #")
+	f.Add("Run 1: 5\nRun 2: \x00 desync\n1 2\n1 \x00\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, c := range Told([]byte(text), "x").Claims {
 			if !c.Quoted || c.Told && len(c.Values) > 0 || len(c.Values) == 1 || len(c.Text) > maxText+3 || c.Pos.Line < 1 {

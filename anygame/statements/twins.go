@@ -39,19 +39,22 @@ type shape struct {
 	row     bool     // of a table: the first number is not among these
 }
 
+// anyNumber is in a shape for each number. Lines that contain it have no shape.
+const anyNumber = "\x00"
+
 // shaped returns the shape of a line. Its text is empty if the line has no numbers, or neither words nor two of them.
 func shaped(line string) (s shape) {
 	at := 0
 	var out strings.Builder
 	for _, f := range figure.FindAllStringSubmatchIndex(line, -1) {
-		out.WriteString(line[at:f[0]] + "#")
+		out.WriteString(line[at:f[0]] + anyNumber)
 		s.numbers, s.before = append(s.numbers, line[f[0]:f[1]]), append(s.before, line[:f[0]])
 		at = f[1]
 	}
-	if n := len(s.numbers); n > 1 && strings.Trim(out.String(), "# \t,") == "" && at == len(strings.TrimRight(line, " ,")) {
-		return shape{text: s.numbers[0] + strings.Repeat(" #", n-1), numbers: s.numbers[1:], before: s.before[1:], row: true}
+	if n := len(s.numbers); n > 1 && strings.Trim(out.String(), anyNumber+"# \t,") == "" && at == len(strings.TrimRight(line, " ,")) {
+		return shape{text: s.numbers[0] + strings.Repeat(" "+anyNumber, n-1), numbers: s.numbers[1:], before: s.before[1:], row: true}
 	}
-	if len(s.numbers) == 0 || !strings.ContainsFunc(line, func(r rune) bool { return isLetter(byte(min(r, 0xff))) }) {
+	if len(s.numbers) == 0 || strings.Contains(line, anyNumber) || !strings.ContainsFunc(line, func(r rune) bool { return isLetter(byte(min(r, 0xff))) }) {
 		return shape{}
 	}
 	s.text = out.String() + line[at:]
