@@ -61,6 +61,12 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 	case b == nil && differ != nil && r.Snapshots > 0 && len(r.stateless(differ, peers)) > 0:
 		r.byTraces(differ)
 		r.lose("no states of %s; the states of %s, which agree in their checksums too, are equal", strings.Join(r.stateless(differ, peers), ", "), strings.Join(names(peers), ", "))
+	case b == nil && differ != nil && r.Equal != nil && differ.OfRuns() == runs && differ.EqualFrom.Number == 0 && pointOf(differ, differ.First.Tick).Tick > *r.Equal:
+		r.byTraces(differ)
+		if b := *r.Bracket; b.Good == nil || b.Good.Tick < *r.Equal {
+			b.Good, b.By = &snapshot.Point{Tick: *r.Equal}, BySnapshotsAndSums
+			r.set(b)
+		}
 	case b == nil && differ != nil && r.Snapshots > 0 && differ.OfRuns() == runs && !r.unlike:
 		r.Kind = ChecksumOnly
 		r.note("the states are equal at all %d state points: a difference that is not in them, or writes in another order", r.Snapshots)

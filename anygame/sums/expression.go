@@ -36,6 +36,8 @@ func (t *template) expression() string {
 			}
 		case e.kind == word:
 			b.WriteString(named(group, `[\pL0-9_]+`))
+		case e.kind == handle:
+			b.WriteString(named(group, `[\pL0-9_.#@:-]+`))
 		case group == "tick" && !t.roles.tickHex:
 			b.WriteString(`\s*` + named(group, `[0-9]+`))
 		case group != "":

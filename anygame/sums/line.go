@@ -123,6 +123,7 @@ func (p *parsed) nameText(n name) string {
 func (p *parsed) take(line []byte) bool {
 	p.line = line[:min(len(line), maxLine)]
 	p.tokens = tokens(p.line, p.tokens[:0])
+	p.joinNames()
 	p.names = p.names[:0]
 	p.peer = -1
 	first, last, slots, telling := -1, -1, 0, 0
@@ -135,6 +136,12 @@ func (p *parsed) take(line []byte) bool {
 			p.names = append(p.names, name{from: -1, qualifier: -1})
 			if t.kind == word && first < 0 && p.meaning(i) == vocabulary.Sum {
 				spare = i
+			}
+			if before := p.wordAt(i); t.kind == handle && before >= 0 && p.meaning(before) == vocabulary.Player {
+				if front < 0 {
+					front = before
+				}
+				back = i
 			}
 			if t.kind == word && first < 0 && front < 0 && p.isPeer(i) {
 				for front, p.peer = i-1, i; front > 0 && (p.tokens[front].kind == blank || p.tokens[front].kind == number); {
@@ -274,6 +281,54 @@ func (p *parsed) isPeer(i int) bool {
 	return true
 }
 
+// joinNames makes one token of a name that follows a word for a peer and is not a single word: peer ann-2, peer Anna K,
+// player="Anna K"
+func (p *parsed) joinNames() {
+	for i := 0; i < len(p.tokens); i++ {
+		if p.tokens[i].kind != word || p.meaning(i) != vocabulary.Player {
+			continue
+		}
+		at := i + 1
+		for at < len(p.tokens) && at-i <= 4 && (p.tokens[at].kind == blank || p.isMark(at, `=:"'`)) {
+			at++
+		}
+		if at == i+1 || at >= len(p.tokens) || p.tokens[at].kind != word && p.tokens[at].kind != number || p.meaning(at) != vocabulary.Other && p.meaning(at) != vocabulary.Player {
+			continue
+		}
+		from := p.tokens[at].from
+		end := p.nameEnd(from, at)
+		next := at
+		for next < len(p.tokens) && p.tokens[next].to <= end {
+			next++
+		}
+		if name := p.line[from:end]; next > at+1 && p.tokens[next-1].to == end && (isLetter(name[0]) || bytes.Count(name, []byte("-")) > 1) {
+			p.tokens[at] = token{kind: handle, from: from, to: end}
+			p.tokens = slices.Delete(p.tokens, at+1, next)
+		}
+	}
+}
+
+// nameEnd returns the end of the name that begins with a token: in quotes it goes up to the next one, else it may have several
+// words that begin with capital letters.
+func (p *parsed) nameEnd(from, at int) int {
+	if p.isMark(at-1, `"'`) {
+		if n := bytes.IndexByte(p.line[from:min(len(p.line), from+maxLabel)], p.line[from-1]); n > 0 {
+			return from + n
+		}
+	}
+	end := handleEnd(p.line, from)
+	for capital := p.line[from]; capital >= 'A' && capital <= 'Z' && end+1 < len(p.line) && p.line[end] == ' '; {
+		if capital = p.line[end+1]; capital >= 'A' && capital <= 'Z' {
+			last := handleEnd(p.line, end+1)
+			if p.lexicon.Of(p.line[end+1:last]) != vocabulary.Other || shortTick(string(p.line[end+1:last])) {
+				break
+			}
+			end = last
+		}
+	}
+	return end
+}
+
 // key appends what lines of one template have in common: all but numbers, and words that are no name of a number.
 func (p *parsed) key(to []byte) []byte {
 	for i := p.first; i <= p.last; i++ {
@@ -303,7 +358,7 @@ func (p *parsed) mute(i int) bool { return i+1 < len(p.tokens) && p.tokens[i+1].
 func (p *parsed) findFree() {
 	p.free = slices.Grow(p.free[:0], len(p.tokens))[:len(p.tokens)]
 	for i := range p.tokens {
-		p.free[i] = i == p.peer || p.tokens[i].kind == word && p.mayVary(i)
+		p.free[i] = i == p.peer || p.tokens[i].kind == handle || p.tokens[i].kind == word && p.mayVary(i)
 	}
 	for i := range p.tokens {
 		if p.tokens[i].kind != number {
@@ -357,7 +412,9 @@ func (p *parsed) columns() []column {
 			gap = 0
 		case p.free[i]:
 			list = append(list, column{word: true, name: p.wordBefore(i)})
-			gap++
+			if !p.isMark(i+1, "=") { // else the value counts
+				gap++
+			}
 		case t.kind == word && !p.owned(i):
 			gap++
 			if p.meaning(i) == vocabulary.Sum {
@@ -392,17 +449,22 @@ func (p *parsed) owned(i int) bool {
 	return slices.ContainsFunc(p.names, func(n name) bool { return n.from <= i && i < n.to && n.from >= 0 })
 }
 
-// wordBefore returns the word before another one.
+// wordBefore returns the word before another one, empty if there is none.
 func (p *parsed) wordBefore(i int) string {
-	for i--; i >= 0 && p.tokens[i].kind != word; i-- {
-		if t := p.tokens[i]; t.kind == number || t.kind == literal && strings.IndexByte(`=:"'`, p.line[t.from]) < 0 {
-			return ""
-		}
-	}
-	if i < 0 {
+	if i = p.wordAt(i); i < 0 {
 		return ""
 	}
 	return p.text(i)
+}
+
+// wordAt returns the number of the word before a token, -1 if there is none.
+func (p *parsed) wordAt(i int) int {
+	for i--; i >= 0 && p.tokens[i].kind != word; i-- {
+		if t := p.tokens[i]; t.kind == number || t.kind == literal && strings.IndexByte(`=:"'`, p.line[t.from]) < 0 {
+			return -1
+		}
+	}
+	return i
 }
 
 // add adds the values of a line to its group.
@@ -411,6 +473,9 @@ func (p *parsed) add(g *group) {
 	for i := p.first; i <= p.last; i++ {
 		if p.tokens[i].kind == number || p.free[i] {
 			g.columns[c].values = append(g.columns[c].values, p.line[p.tokens[i].from:p.tokens[i].to])
+			if p.tokens[i].kind == handle {
+				g.template.elements[g.template.element(c)].kind = handle
+			}
 			c++
 		}
 	}

@@ -408,10 +408,10 @@ func (r *roles) peerName(values [][]byte) string {
 		return "local"
 	}
 	value := string(values[r.peer])
-	if isDigit(value[0]) {
+	if _, letters, ok := integer(values[r.peer]); ok && !letters {
 		return cmp.Or(r.peerWord, "peer") + " " + value
 	}
-	return value
+	return unspell(value)
 }
 
 // number returns the number of a peer, in the order in which the log names them.

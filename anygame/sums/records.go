@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/internal/lists"
@@ -20,6 +21,7 @@ type records struct {
 	names     []string // of the columns of a table
 	paths     []string // of the values that matter
 	words     []string // for checksums, by path, where the message of their lines has one
+	who       []bool   // by path: the value names a peer
 
 	walk         walk
 	values       [][]byte // by path
@@ -63,7 +65,9 @@ func (r *records) line(line []byte) []byte {
 		begin := len(r.buffer)
 		for i := range r.paths {
 			if r.paths[i] == string(path) {
-				r.buffer = append(r.buffer, value...)
+				if r.buffer = append(r.buffer, value...); r.who[i] {
+					r.buffer = spell(r.buffer, begin)
+				}
 				r.values[i] = r.buffer[begin:]
 				return
 			}
@@ -92,7 +96,7 @@ func (r *records) learn(lines [][]byte) bool {
 	fits, ticks := 0, 0
 	said := map[string]*saidSum{}
 	for _, line := range lines {
-		tick, word := false, ""
+		tick, sum, word := false, false, ""
 		var found []string
 		var values [][]byte
 		ok := r.each(line, func(path, value []byte) {
@@ -109,8 +113,9 @@ func (r *records) learn(lines [][]byte) bool {
 			tick = tick || whole && meaning == vocabulary.Tick
 			switch {
 			case meaning == vocabulary.Player, isWho(string(name)), phaseWord(string(name)) != "":
-			case whole && (meaning == vocabulary.Tick || meaning == vocabulary.Sum || meaning == vocabulary.WeakSum):
-			case whole && meaning == vocabulary.Other && (len(value) >= 6 || shortTick(string(name))):
+			case whole && (meaning == vocabulary.Tick || meaning == vocabulary.Sum || meaning == vocabulary.WeakSum),
+				whole && meaning == vocabulary.Other && (len(value) >= 6 || shortTick(string(name))):
+				sum = sum || meaning != vocabulary.Tick
 			case len(value) == 0 || string(name) != "phase" && !isScope(string(name)):
 				return
 			}
@@ -121,7 +126,7 @@ func (r *records) learn(lines [][]byte) bool {
 			continue
 		}
 		fits++
-		if tick || r.json == nil {
+		if tick && sum || r.json == nil {
 			ticks++
 			for i, path := range found {
 				count[path]++
@@ -148,9 +153,9 @@ func (r *records) learn(lines [][]byte) bool {
 	}
 	slices.SortFunc(r.paths, func(a, b string) int { return strings.Compare(order(a), order(b)) })
 	r.values, r.words = make([][]byte, len(r.paths)), make([]string, len(r.paths))
-	meaning := func(path string) vocabulary.Meaning {
-		return lexicon.Of([]byte(path[strings.LastIndexByte(path, '.')+1:]))
-	}
+	last := func(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+	meaning := func(path string) vocabulary.Meaning { return lexicon.Of([]byte(last(path))) }
+	r.who = lists.Map(r.paths, func(path string) bool { return meaning(path) == vocabulary.Player || isWho(last(path)) })
 	if r.json != nil && !slices.ContainsFunc(r.paths, func(path string) bool { return meaning(path) == vocabulary.Sum }) {
 		for i, path := range r.paths {
 			if meaning(path) == vocabulary.Other && said[path].fits() && !libraryNames.MatchString(path) && !hasPart(path, runs) {
@@ -159,6 +164,37 @@ func (r *records) learn(lines [][]byte) bool {
 		}
 	}
 	return 10*fits >= 9*len(lines) && len(r.paths) >= 2
+}
+
+// spelled is the letter for the byte 0 in names of peers: a name with blanks, digits or signs is one word of letters then.
+const spelled = '\ue000'
+
+// spell makes a word of the name at the end of a text, unless it is a number.
+func spell(text []byte, begin int) []byte {
+	name := text[begin:]
+	if _, _, number := integer(name); number || !slices.ContainsFunc(name, isLetter) || !slices.ContainsFunc(name, func(c byte) bool { return !isLetter(c) }) {
+		return text
+	}
+	name = bytes.Clone(name)
+	text = text[:begin]
+	for _, c := range name {
+		if isLetter(c) {
+			text = append(text, c)
+		} else {
+			text = utf8.AppendRune(text, spelled+rune(c))
+		}
+	}
+	return text
+}
+
+// unspell returns a name as it was.
+func unspell(name string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= spelled && c < spelled+utf8.RuneSelf {
+			return c - spelled
+		}
+		return c
+	}, name)
 }
 
 // saidSum are the values of a member on lines with a message. They are checksums if the message has a word for them, "Sim digest

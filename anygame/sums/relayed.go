@@ -110,15 +110,16 @@ func marked(before, after []byte, do func(key, value string)) {
 	words = words[max(0, len(words)-most):]
 	begin := len(words)
 	words = append(words, bytes.Fields(after[:min(len(after), most*maxLabel)])...)
-	if file, _, ok := bytes.Cut(bytes.TrimLeft(before, " "), []byte(":")); ok && bytes.IndexByte(file, '.') > 0 && !bytes.ContainsAny(file, " \t") { // of grep: ann.log:[12] tick 5
+	if file, _, ok := bytes.Cut(bytes.TrimLeft(before, " "), []byte(":")); ok && bytes.IndexByte(file, '.') > 0 && !bytes.ContainsAny(file, " \t") && addressEnd(file, 0) == 0 { // of grep: ann.log:[12] tick 5
 		do("file", string(file))
 	}
 	for i, word := range words {
 		name := bytes.TrimFunc(word, func(c rune) bool { return c < 0x80 && !isLetter(byte(c)) && !isDigit(byte(c)) })
-		if len(name) == 0 || len(name) > maxLabel || !slices.ContainsFunc(name, isLetter) || i >= begin+most {
+		mark := i < begin && (strings.IndexByte(marks, word[len(word)-1]) >= 0 || i+1 < begin && strings.Contains(" | -> => ", " "+string(words[i+1])+" "))
+		number := !slices.ContainsFunc(name, isLetter)
+		if len(name) == 0 || len(name) > maxLabel || number && (!mark || bytes.IndexByte(name, '.') >= 0 && addressEnd(name, 0) == 0) || i >= begin+most {
 			continue
 		}
-		mark := i < begin && (strings.IndexByte(marks, word[len(word)-1]) >= 0 || i+1 < begin && string(words[i+1]) == "|")
 		if mark || i > 0 && i != begin && strings.Contains(sources, " "+string(bytes.ToLower(words[i-1]))+" ") {
 			do(fmt.Sprint("#", i-begin), string(name))
 		}
@@ -151,7 +152,7 @@ func fields(line []byte, do func(key, value string)) {
 			continue
 		}
 		from := end
-		for end < len(line) && part(line[end]) {
+		for end < len(line) && (part(line[end]) || end > from && line[end] == ':' && addressEnd(line, from) > end) {
 			end++
 		}
 		if end == from || end-from > maxLabel {

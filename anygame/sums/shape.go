@@ -94,6 +94,11 @@ func (p *parsed) template() text {
 	return t
 }
 
+// element returns the number of the element of a slot.
+func (t *text) element(slot int) int {
+	return slices.IndexFunc(t.elements, func(e element) bool { return e.slot == slot })
+}
+
 // fix turns free words that are always the same into literals, and returns them.
 func (g *group) fix() string {
 	var columns []column
@@ -105,7 +110,7 @@ func (g *group) fix() string {
 			continue
 		}
 		c := g.columns[e.slot]
-		if e.kind == word && same(c.values) {
+		if c.word && same(c.values) {
 			elements = append(elements, element{kind: literal, text: bytes.Clone(c.values[0]), slot: -1})
 			fixed = append(fixed, string(c.values[0]))
 			continue
@@ -224,6 +229,10 @@ func (t *text) parse(line []byte, i int, values [][]byte) (end int, ok bool) {
 			end = i
 			for end < len(line) && (isLetter(line[end]) || isDigit(line[end])) {
 				end++
+			}
+		case handle:
+			if end = handleEnd(line, i); n+1 < len(t.elements) && t.elements[n+1].slot < 0 {
+				end = i + max(bytes.Index(line[i:min(len(line), i+maxLabel)], t.elements[n+1].text), 0)
 			}
 		case label:
 			for end = i; end < len(line) && !isBlank(line[end]); end++ {

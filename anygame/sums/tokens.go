@@ -14,6 +14,7 @@ const (
 	word                // letters and underscores
 	number              // a slot
 	label               // all up to a blank
+	handle              // the name of a peer: letters, digits and signs between them, such as ann-2 or 10.0.0.4:4000
 )
 
 // token is a piece of a line.
@@ -38,6 +39,9 @@ func tokens(line []byte, to []token) []token {
 				i++
 			}
 			to = append(to, token{kind: blank, from: begin, to: i})
+		case isDigit(c) && addressEnd(line, i) > i:
+			i = addressEnd(line, i)
+			to = append(to, token{kind: handle, from: begin, to: i})
 		case isLetter(c) || isDigit(c) || c == '-' && i+1 < len(line) && isDigit(line[i+1]) && !follows(line[:i]):
 			if end, whole, ok := numeral(line, i); ok {
 				to = append(to, token{kind: number, from: begin, to: end, whole: whole})
@@ -54,6 +58,44 @@ func tokens(line []byte, to []token) []token {
 		}
 	}
 	return to
+}
+
+// addressEnd returns the end of an IPv4 address at i, with its port if it has one, and i if there is none.
+func addressEnd(line []byte, i int) int {
+	end := i
+	for part := range 4 {
+		from := end
+		for end < len(line) && isDigit(line[end]) {
+			end++
+		}
+		if n := end - from; n == 0 || n > 3 {
+			return i
+		}
+		if part < 3 {
+			if end == len(line) || line[end] != '.' {
+				return i
+			}
+			end++
+		}
+	}
+	if end+1 < len(line) && line[end] == ':' && isDigit(line[end+1]) {
+		return handleEnd(line, end+1)
+	}
+	if goesOn(line, end) || end+1 < len(line) && line[end] == '.' && isDigit(line[end+1]) {
+		return i
+	}
+	return end
+}
+
+// handleEnd returns the end of the name of a peer at i.
+func handleEnd(line []byte, i int) int {
+	part := func(c byte) bool { return isLetter(c) || isDigit(c) }
+	for ; i < len(line) && part(line[i]); i++ {
+		if next := i + 2; next < len(line) && (strings.IndexByte("-.#@", line[i+1]) >= 0 && part(line[next]) || line[i+1] == ':' && isDigit(line[next])) {
+			i++
+		}
+	}
+	return i
 }
 
 // follows reports whether a minus after the text is no sign.

@@ -30,11 +30,12 @@ var lists = []struct {
 }{
 	{Tick, "tick ticks tic frame frm turn round step cycle beat iteration simtick simframe simstep gametick gameframe gameturn " +
 		"netframe nettick framecount tickcount framenum frameno framenumber ticknum tickno ticknumber turnnumber timestep lockstep " +
-		"takt runde tour trame turno tura tur такт кадр ход"},
+		"takt runde zug schritt tour trame turno tura tur такт кадр ход"},
 	{Sum, "checksum chksum cksum csum hash crc digest md sha fletcher adler xxh xxhash fnv murmur blake siphash checksums " +
 		"prüfsumme prüfsummen pruefsumme pruefsummen хеш хэш"},
 	{WeakSum, "sum cs chk sync check rng random rand rnd state prng seed root somme summe suma soma сумма"},
-	{Player, "player peer client user slot owner seat machine node sender plr replica validator"},
+	{Player, "player peer client user slot owner seat machine node sender plr replica validator " +
+		"spieler joueur jugador giocatore gracz игрок клиент"},
 	{Measure, "size len length bytes kb mb time ms us ns sec secs seconds interval period ping latency fps rate total port " +
 		"pid tid id line errors mismatches delta lag duration version depth width height addr address ptr pointer handle " +
 		"thread guid uuid offset count memory mem heap rss date timestamp session build revision commit " +

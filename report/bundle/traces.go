@@ -125,7 +125,7 @@ func (s *Session) Traces(opts TraceOptions) (*Traces, error) {
 			sessions = append(sessions, o.matches(f)...)
 		}
 		if !any && p.loose() == nil && len(p.files) > 0 && !s.holdsTest(p.path) && opts.Which == AllTraces && !s.showsReplay() {
-			without = append(without, p.path+": no trace")
+			without = append(without, p.path)
 		}
 	}
 	if opts.Which != Rest {
@@ -138,8 +138,14 @@ func (s *Session) Traces(opts TraceOptions) (*Traces, error) {
 		return nil, err
 	}
 	ofPeer := func(one *tracediff.Trace) bool { return !snapshot.IsRun(one.Name) }
-	if len(t.Groups) == 0 || slices.ContainsFunc(slices.Concat(t.Groups...), ofPeer) { // else peers need none
-		t.Missing = append(t.Missing, without...)
+	if all := slices.Concat(t.Groups...); len(all) == 0 || slices.ContainsFunc(all, ofPeer) { // else peers need none
+		names := lists.Map(all, func(one *tracediff.Trace) string { return s.names.plain(one.Name) })
+		bases := lists.Map(without, filepath.Base)
+		for i, of := range sameNames(bases, names) {
+			if of < 0 && !slices.Contains(names, bases[i]) { // no log has its checksums
+				t.Missing = append(t.Missing, without[i]+": no trace")
+			}
+		}
 	}
 	if t.enough(); len(t.Groups)+len(t.Claims) == t.besides && opts.Which != Beside {
 		err := error(s.aloneTraces())
@@ -297,6 +303,7 @@ func (t *Traces) group(ours []*tracediff.Trace, foreign map[string][]*tracediff.
 			return err
 		}
 		t.s.names.nameTraces(ours)
+		t.s.joinPeers(ours)
 		t.Groups = append(t.Groups, ours)
 	}
 	for i := range t.s.list {
@@ -308,6 +315,7 @@ func (t *Traces) group(ours []*tracediff.Trace, foreign map[string][]*tracediff.
 				return err
 			}
 			t.s.names.nameTraces(list)
+			t.s.joinPeers(list)
 			t.Groups = append(t.Groups, list)
 		}
 	}

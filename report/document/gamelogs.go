@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -109,7 +110,12 @@ func (l *GameLogLine) When() string {
 	return at
 }
 
-const (
-	gameLogsTitle = "in the games' own logs"
-	gameLogsAbout = "warnings and errors before the divergence that not all peers have, the nearest first"
-)
+const gameLogsTitle = "in the games' own logs"
+
+// About describes what the lines have in common: whether they are from before the divergence is not known if no log shows that.
+func (g *GameLogs) About() string {
+	if !slices.ContainsFunc(g.Lines, func(l GameLogLine) bool { return !l.ToEnd }) {
+		return "Warnings and errors that not all peers have; the logs do not show which of them came before the divergence."
+	}
+	return "Warnings and errors before the divergence that not all peers have, the nearest first."
+}

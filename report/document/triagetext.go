@@ -119,7 +119,7 @@ func (t *reportText) gameLogs() {
 	if g == nil || len(g.Lines) == 0 {
 		return
 	}
-	t.section(gameLogsTitle, gameLogsAbout)
+	t.section(gameLogsTitle, "w"+strings.Trim(g.About(), "W."))
 	n := t.shown(len(g.Lines), shownLogLines)
 	for i := range g.Lines[:n] {
 		l := &g.Lines[i]

@@ -244,6 +244,9 @@ var deepMap = lazyregexp.New(`[:\[,]\s*\{\s*"`)
 // isJSONLog reports whether a text is JSON Lines as a logging library writes them: most have a message, or neither lists
 // nor maps. Some may contain a state; messages is set if none does.
 func isJSONLog(n *notation.Notation, sample []byte) (is, messages bool) {
+	if n != nil && n.Name == "xml" {
+		return hasSumElements(sample), false
+	}
 	if n == nil || n.Name != "json" {
 		return false, false
 	}
@@ -262,6 +265,25 @@ func isJSONLog(n *notation.Notation, sample []byte) (is, messages bool) {
 	}
 	is = lines >= 8 && 4*max(flat, logged) >= 3*lines
 	return is, is && 4*logged >= 3*lines && !deepMap.Match(sample)
+}
+
+// attribute is one of an element in XML.
+var attribute = lazyregexp.New(`[ \t]([\pL_][\pL0-9_.-]*)="[^"]*"`)
+
+// hasSumElements reports whether most lines are an element each that has a tick and a checksum as attributes.
+func hasSumElements(sample []byte) bool {
+	lines, found := 0, 0
+	for line := range bytes.Lines(sample) {
+		tick, sum := false, false
+		for _, m := range attribute.FindAllStringSubmatch(string(line), -1) {
+			meaning := vocabulary.Of(m[1])
+			tick, sum = tick || meaning == vocabulary.Tick, sum || meaning == vocabulary.Sum
+		}
+		if lines++; tick && sum {
+			found++
+		}
+	}
+	return lines >= 8 && 4*found >= 3*lines
 }
 
 // tabular reports whether a text contains states and is not a log; an incomplete end does not matter.

@@ -183,6 +183,7 @@ func (s *Survey) confirm() {
 	}
 	sums.Settle(samples)
 	sums.Confirm(samples)
+	only := s.only()
 	kept := s.found[:0]
 	for _, l := range s.found {
 		if l.text != nil {
@@ -200,7 +201,7 @@ func (s *Survey) confirm() {
 				s.lacking = append(s.lacking, fmt.Sprintf("%s: the values of %s look like checksums and are never equal in two logs, so they are not compared", l.path, strings.Join(left, ", ")))
 			}
 		}
-		if l.sums != nil && len(s.found) > 1 {
+		if l.sums != nil && only == nil {
 			if text := l.sums.Apart(); text != "" {
 				s.lacking = append(s.lacking, l.path+": "+text)
 			}
@@ -210,16 +211,30 @@ func (s *Survey) confirm() {
 	s.found = kept
 	for i := range s.found { // each log has its own checksums
 		l := &s.found[i]
-		if l.sums != nil && len(s.found) > 1 && l.group.kind == description.Undescribed && l.sums.Own() != nil {
+		if l.sums != nil && only == nil && l.group.kind == description.Undescribed && l.sums.Own() != nil {
 			l.use(l.sums.Own())
 		}
 	}
 	s.align()
-	if len(s.found) == 1 {
-		s.alone(&s.found[0])
+	if only = s.only(); only != nil {
+		s.alone(only)
 	} else {
 		s.separate()
 	}
+}
+
+// only returns the log with checksums if there is one, nil if there are none or several.
+func (s *Survey) only() (one *log) {
+	for i := range s.found {
+		switch l := &s.found[i]; {
+		case l.order != nil:
+		case one != nil:
+			return nil
+		default:
+			one = l
+		}
+	}
+	return one
 }
 
 // share reads a log by the pattern of another one, if that reads more checksums on the same lines.
