@@ -93,14 +93,23 @@ func (s *Survey) recognize(g *group, path string) {
 	if err != nil {
 		return
 	}
-	found := notation.Of(filepath.Base(path), head, whole)
-	if g.kind == description.Undescribed && !(found != nil && found.Name == "csv" && isMeasured(head)) && s.isKnown(path, head) {
-		if g.trace = found != nil && found.Name == "csv" || tracediff.Sniff(head) == tracediff.Table; !g.trace {
+	base := filepath.Base(path)
+	var found *notation.Notation
+	mayBe := notation.MayBeCSV(base, head, whole)
+	if mayBe {
+		found = notation.Of(base, head, whole)
+	}
+	csv := found != nil && found.Name == "csv"
+	if g.kind == description.Undescribed && !(csv && isMeasured(head)) && s.isKnown(path, head) {
+		if g.trace = csv || tracediff.Sniff(head) == tracediff.Table; !g.trace {
 			g.known = true
 			return
 		}
 	}
-	if found != nil && whole && g.kind == description.Undescribed && isSaid(head, filepath.Base(path)) {
+	if !mayBe { // files of known formats need not be tried as every notation
+		found = notation.Of(base, head, whole)
+	}
+	if found != nil && whole && g.kind == description.Undescribed && isSaid(head, base) {
 		found = nil
 	}
 	binary := bytes.IndexByte(head, 0) >= 0

@@ -635,3 +635,16 @@ func TestManyStatesInAFile(t *testing.T) {
 		t.Errorf("%d bytes are read of %d", read, given)
 	}
 }
+
+// TestKnownFilesCostLittle: a file of a known format is not tried as every notation.
+func TestKnownFilesCostLittle(t *testing.T) {
+	dir := filepath.Join("..", "..", "testdata", "0ad", "control_mp_orders")
+	cost := testing.AllocsPerRun(3, func() {
+		if _, err := survey.For(files.Disk, []string{dir}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if cost > 1000 {
+		t.Errorf("%v allocations, expected at most 1000", cost)
+	}
+}
