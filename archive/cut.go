@@ -116,14 +116,17 @@ func (c *cut) blank(p []byte, at int64) {
 		}
 		return 1
 	})
-	for k := range p {
-		here := at + int64(k)
-		for i < len(c.spans) && c.spans[i].To <= here {
-			i++
+	for ; len(p) > 0; i++ {
+		from, to := int64(len(p)), int64(len(p))
+		if i < len(c.spans) {
+			from, to = min(from, max(0, c.spans[i].From-at)), min(to, c.spans[i].To-at)
 		}
-		if (i == len(c.spans) || here < c.spans[i].From) && p[k] != '\n' && p[k] != '\r' {
-			p[k] = ' '
+		for k, char := range p[:from] {
+			if char != '\n' && char != '\r' {
+				p[k] = ' '
+			}
 		}
+		p, at = p[to:], at+to
 	}
 }
 
