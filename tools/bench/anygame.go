@@ -32,7 +32,7 @@ func (b *bench) cpuRow(what, goal string, rounds int, ours, peer []string) {
 	var most int64
 	for round := range rounds {
 		for i, args := range [][]string{ours, peer} {
-			cpu, rss := cpuOf(args[0], args[1:]...)
+			cpu, rss := cpuOf(0, args[0], args[1:]...)
 			if round == 0 || cpu < least[i] {
 				least[i] = cpu
 			}
@@ -53,7 +53,7 @@ func (b *bench) rateRow(what, goal string, bytes int64, args ...string) {
 // leastOf runs a program several times and returns the least processor time in seconds, and the largest peak memory.
 func leastOf(rounds int, name string, args ...string) (least float64, most int64) {
 	for round := range rounds {
-		cpu, rss := cpuOf(name, args...)
+		cpu, rss := cpuOf(0, name, args...)
 		if round == 0 || cpu < least {
 			least = cpu
 		}

@@ -4,17 +4,14 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
@@ -93,7 +90,7 @@ func (b *bench) curve(c curve) {
 			} else {
 				args = append(args, dir)
 			}
-			once, most := cpuOf(b.tool, args...)
+			once, most := cpuOf(0, b.tool, args...)
 			if k == 0 || once < cpu {
 				cpu = once
 			}
@@ -221,23 +218,4 @@ func writeOne(dir string, h orderlog.Header, own uint32, ticks, orders int) {
 		try.Check(w.WriteTick(&t))
 	}
 	try.Check(errors.Join(w.Close(), out.Flush(), f.Close()))
-}
-
-// cpuOf runs a program to its end and returns its processor time in seconds, and its peak memory in bytes.
-func cpuOf(name string, args ...string) (cpu float64, rss int64) {
-	cmd := exec.Command(name, args...)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = drain{}, &said
-	err := cmd.Run()
-	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 1 {
-		err = nil
-	}
-	if err != nil {
-		panic(try.Failed("%s: %w: %s", name, err, &said))
-	}
-	state := cmd.ProcessState
-	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
-		rss = usage.Maxrss * 1024
-	}
-	return (state.UserTime() + state.SystemTime()).Seconds(), rss
 }

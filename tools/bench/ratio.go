@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,31 +18,31 @@ import (
 
 // process runs a program, discards its output and returns its peak memory in bytes.
 func process(name string, args ...string) int64 {
-	_, rss := clocked(0, name, args...)
+	_, rss := cpuOf(0, name, args...)
 	return rss
 }
 
-// clocked is process on a number of processors, 0 for all, and also returns the seconds that it took by the clock. It
-// accepts exit status 1, which comparing programs return for a difference.
-func clocked(procs int, name string, args ...string) (elapsed float64, rss int64) {
+// cpuOf is process on a number of processors, 0 for all, and also returns the processor time in seconds. It accepts exit
+// status 1, which comparing programs return for a difference, and 3, which is inconclusive.
+func cpuOf(procs int, name string, args ...string) (cpu float64, rss int64) {
 	cmd := exec.Command(name, args...)
-	cmd.Stdout, cmd.Stderr, cmd.Env = drain{}, os.Stderr, os.Environ()
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.Env = drain{}, &said, os.Environ()
 	if procs > 0 {
 		cmd.Env = append(cmd.Env, "GOMAXPROCS="+strconv.Itoa(procs))
 	}
-	start := time.Now()
 	err := cmd.Run()
-	elapsed = time.Since(start).Seconds()
-	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 1 && name != "go" {
+	state := cmd.ProcessState
+	if exit, ok := err.(*exec.ExitError); ok && (exit.ExitCode() == 1 || exit.ExitCode() == 3) && name != "go" {
 		err = nil
 	}
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+	if err != nil {
+		panic(try.Failed("%s: %w: %s", name, err, &said))
+	}
+	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
 		rss = usage.Maxrss * 1024
 	}
-	if err != nil {
-		panic(try.Failed("%s: %w", name, err))
-	}
-	return elapsed, rss
+	return (state.UserTime() + state.SystemTime()).Seconds(), rss
 }
 
 // release returns free memory to the system and resets the recorded peak of this process. Linux counts that peak as the

@@ -83,8 +83,8 @@ func (m *measurement) run(tool []string, a, b string, rounds int) {
 	var ours, peers, ratios []float64
 	peak := int64(0)
 	for i := range rounds + 1 {
-		t, rss := clocked(m.procs, args[0], append(args[1:], a, b)...)
-		p, _ := clocked(0, m.peer, a, b)
+		t, rss := cpuOf(m.procs, args[0], append(args[1:], a, b)...)
+		p, _ := cpuOf(0, m.peer, a, b)
 		if i == 0 {
 			continue // the files may not be in memory yet
 		}
