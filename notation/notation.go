@@ -177,31 +177,29 @@ func All() []Notation {
 // A whole text that does not end with a line end may be cut off, and has the same notation as if it were a beginning.
 func Of(name string, head []byte, whole bool) *Notation {
 	list := All()
+	torn := whole && !bytes.HasSuffix(head, []byte("\n"))
+	fits := func(n *Notation) bool { return n.Sniff(head, whole) || torn && n.Sniff(head, false) }
 	loose := -1
 	for i := range list {
 		if list[i].Loose {
 			loose = i
-		} else if list[i].fits(head, whole) {
+		} else if fits(&list[i]) {
 			return &list[i]
 		}
 	}
 	if i := slices.IndexFunc(list, func(n Notation) bool { return n.Name == "csv" }); list[i].named(name) && namedCSV(head, whole) {
 		return &list[i]
 	}
-	if list[loose].fits(head, whole) {
+	if fits(&list[loose]) {
 		return &list[loose]
 	}
 	return nil
 }
 
-// MayBeCSV reports whether Of may return CSV. It costs little, because it tries no other notation.
+// MayBeCSV reports whether Of may return CSV. It tries no other notation.
 func MayBeCSV(name string, head []byte, whole bool) bool {
 	csv := csvNotation()
-	return csv.fits(head, whole) || csv.named(name)
-}
-
-func (n *Notation) fits(head []byte, whole bool) bool {
-	return n.Sniff(head, whole) || whole && !bytes.HasSuffix(head, []byte("\n")) && n.Sniff(head, false)
+	return csv.Sniff(head, whole) || csv.Sniff(head, false) || csv.named(name)
 }
 
 // named reports whether a file has an extension of a notation, perhaps before the one of its compression.

@@ -237,3 +237,11 @@ func FuzzLearn(f *testing.F) {
 		_, _ = read(t, name, text)
 	})
 }
+
+// TestLongLogsCostLittle: only the beginning of a long sample is tried as every notation.
+func TestLongLogsCostLittle(t *testing.T) {
+	text := []byte(strings.Repeat("loaded texture from cache ok\nplayer joined the game now\n", 1<<20/56))
+	if cost := testing.AllocsPerRun(1, func() { inputs.Learn(text, "game.log") }); cost > 620_000 {
+		t.Errorf("%v allocations, expected at most 620000", cost)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/desynctool/desynctool/anygame/statements"
 	"github.com/desynctool/desynctool/engines/engine/description"
@@ -94,21 +95,15 @@ func (s *Survey) recognize(g *group, path string) {
 		return
 	}
 	base := filepath.Base(path)
-	var found *notation.Notation
-	mayBe := notation.MayBeCSV(base, head, whole)
-	if mayBe {
-		found = notation.Of(base, head, whole)
-	}
-	csv := found != nil && found.Name == "csv"
+	of := sync.OnceValue(func() *notation.Notation { return notation.Of(base, head, whole) }) // files of known formats do without
+	csv := notation.MayBeCSV(base, head, whole) && of() != nil && of().Name == "csv"
 	if g.kind == description.Undescribed && !(csv && isMeasured(head)) && s.isKnown(path, head) {
 		if g.trace = csv || tracediff.Sniff(head) == tracediff.Table; !g.trace {
 			g.known = true
 			return
 		}
 	}
-	if !mayBe { // files of known formats need not be tried as every notation
-		found = notation.Of(base, head, whole)
-	}
+	found := of()
 	if found != nil && whole && g.kind == description.Undescribed && isSaid(head, base) {
 		found = nil
 	}
