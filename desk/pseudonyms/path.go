@@ -132,8 +132,7 @@ func (s *Scrubber) element(name string, dir bool) string {
 	stem := stemOf(name)
 	out := s.inElement(stem) + name[len(stem):]
 	if out != name && !dir && !alike(name, out) {
-		s.remain("the name of a file shows its kind and keeps the name of a player in it")
-		return name
+		return name // it shows the kind of the file
 	}
 	return out
 }

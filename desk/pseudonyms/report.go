@@ -258,11 +258,5 @@ func (s *Scrubber) inSentence(text string, versions map[string]bool) string {
 	for _, p := range s.paths {
 		text = replaceWhole(text, p.old, p.new)
 	}
-	text = s.addresses(s.replaced(text, s.apart), versions)
-	for _, p := range s.quoted {
-		if strings.Contains(text, p.old) && replaceWhole(text, p.old, "") != text {
-			s.remain("a sentence has a word that is the name of a player as well; it was kept, since most such words are not names there")
-		}
-	}
-	return text
+	return s.addresses(s.replaced(text, s.apart), versions)
 }

@@ -2,7 +2,6 @@ package pseudonyms
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -34,8 +33,6 @@ type Scrubber struct {
 	paths    []pair // paths that contain names, the longest first
 	learned  int    // number of names when these lists were made
 	prepared bool
-
-	remains map[string]bool
 }
 
 // pair is a text and its replacement.
@@ -43,7 +40,7 @@ type pair struct{ old, new string }
 
 // NewScrubber returns a Scrubber for one bundle.
 func NewScrubber(key *Key) *Scrubber {
-	return &Scrubber{key: key, known: map[string]string{}, remains: map[string]bool{}}
+	return &Scrubber{key: key, known: map[string]string{}}
 }
 
 // Open is bundle.OpenMatches, but all results use the peers' pseudonyms.
@@ -68,24 +65,6 @@ func (s *Scrubber) Open(tree *archive.Tree, paths []string) (*bundle.Matches, er
 // Naming is the naming that Open uses for the evidence.
 func (s *Scrubber) Naming() bundle.Naming { return bundle.Naming{Peer: s.name, Path: s.end} }
 
-// Remains lists what could not be excluded so far, in sentences without players' names. It is sorted.
-func (s *Scrubber) Remains() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := []string{}
-	for text := range s.remains {
-		list = append(list, text)
-	}
-	slices.Sort(list)
-	return list
-}
-
-func (s *Scrubber) remain(format string, args ...any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.remains[fmt.Sprintf(format, args...)] = true
-}
-
 // name returns the pseudonym of a name and remembers the name.
 func (s *Scrubber) name(name string) string {
 	out := s.key.Player(name)
@@ -104,11 +83,7 @@ func (s *Scrubber) end(path string) string {
 	for i, e := range elements {
 		stem := stemOf(e)
 		switch {
-		case usual()[e]:
-		case stem != e && telling(stem):
-			if !fixed(e) {
-				s.remain("a file keeps its name if the name has numbers or the role of a peer, since the game gives such names; a player's may be in it")
-			}
+		case usual()[e], stem != e && telling(stem): // the game gives names with numbers or the role of a peer
 		default:
 			elements[i] = s.name(stem) + e[len(stem):]
 		}
