@@ -7,7 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
+	"sort"
 
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
@@ -78,16 +78,10 @@ func (c *cut) Close() error               { return c.in.Close() }
 
 // ReadAt implements io.ReaderAt.
 func (c *cut) ReadAt(p []byte, at int64) (int, error) {
-	if at < 0 {
-		return 0, errors.New("negative offset")
-	}
 	if at >= c.info.size {
 		return 0, io.EOF
 	}
-	end := len(p)
-	if left := c.info.size - at; int64(end) > left {
-		end = int(left)
-	}
+	end := int(min(int64(len(p)), c.info.size-at))
 	n, err := c.content.ReadAt(p[:end], at)
 	c.blank(p[:n], at)
 	if err == nil && end < len(p) {
@@ -110,12 +104,7 @@ func (c *cut) Read(p []byte) (int, error) {
 
 // blank replaces the bytes at an offset that are outside of the parts with spaces.
 func (c *cut) blank(p []byte, at int64) {
-	i, _ := slices.BinarySearchFunc(c.spans, at, func(s Span, at int64) int {
-		if s.To <= at {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].To > at })
 	for ; len(p) > 0; i++ {
 		from, to := int64(len(p)), int64(len(p))
 		if i < len(c.spans) {

@@ -30,7 +30,6 @@ const (
 	window = 64
 	// sampleLen is how long a sample may be. A shorter one is a whole file.
 	sampleLen  = 1 << 20
-	headLen    = 64 << 10 // of which the notation is found
 	maxKinds   = 1 << 12
 	maxKind    = 256 // bytes of the name of a kind
 	maxPlaces  = 256
@@ -53,7 +52,7 @@ type names struct {
 // Learn returns the pattern of a file by its beginning, whole lines of up to 1 MiB. It is nil if the file holds no
 // orders.
 func Learn(sample []byte, name string) *Pattern {
-	head := sample[:min(len(sample), headLen)]
+	head := sample[:min(len(sample), 64<<10)]
 	if n := notation.Of(name, head, len(head) == len(sample)); n != nil && !n.Loose {
 		return learnDocument(sample, n, inputFile.MatchString(name))
 	}

@@ -166,10 +166,8 @@ func (s *Survey) isKnown(path string, head []byte) bool {
 	if f == nil {
 		return bytes.Contains(head, []byte(`"desynctool.`)) || strings.HasPrefix(filepath.Base(path), "desync_report_")
 	}
-	if f.Snapshot != nil || f.Log != nil || f.Native || f.Trace != nil && f.Trace.Read != nil {
-		if s.page == nil {
-			s.known = path
-		}
+	if s.page == nil && (f.Snapshot != nil || f.Log != nil || f.Native || f.Trace != nil && f.Trace.Read != nil) {
+		s.known = path
 	}
 	return true
 }
