@@ -13,8 +13,8 @@ import (
 const strangers = 64
 
 // keeper is a listener that limits the number of open connections, in total and for each address. If there is no room,
-// it closes the connection that has been idle for longest. If all are busy, the next one waits, or is closed if its own
-// address has too many.
+// it closes the connection that has been idle for longest, else the oldest one without a valid token, though it is busy.
+// If all others are busy with a valid token, the next one waits.
 type keeper struct {
 	net.Listener
 	max  int
@@ -30,7 +30,7 @@ type keeper struct {
 // held is a connection.
 type held struct {
 	from  netip.Addr
-	known bool // it has shown a valid token
+	known bool // it has shown a valid token, or needs none
 	idle  bool // no request is in progress
 	since uint64
 }
@@ -43,16 +43,11 @@ func newKeeper(l net.Listener, most int, each bool) *keeper {
 
 // Accept implements net.Listener.
 func (k *keeper) Accept() (net.Conn, error) {
-	for {
-		c, err := k.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if kept := k.take(c); kept != nil {
-			return kept, nil
-		}
-		_ = c.Close()
+	c, err := k.Listener.Accept()
+	if err != nil {
+		return nil, err
 	}
+	return k.take(c), nil
 }
 
 // Close implements net.Listener.
@@ -64,7 +59,7 @@ func (k *keeper) Close() error {
 	return k.Listener.Close()
 }
 
-// take makes room for a connection. It returns nil if there is none for its address.
+// take makes room for a connection.
 func (k *keeper) take(c net.Conn) net.Conn {
 	at, _ := netip.ParseAddrPort(c.RemoteAddr().String())
 	h := &held{from: at.Addr().Unmap(), idle: true}
@@ -78,8 +73,8 @@ func (k *keeper) take(c net.Conn) net.Conn {
 				n++
 			}
 		}
-		if n >= strangers && !k.evict(unknown) {
-			return nil
+		if n >= strangers {
+			k.evict(unknown)
 		}
 	}
 	for len(k.conns) >= k.max && !k.ended {
@@ -94,11 +89,14 @@ func (k *keeper) take(c net.Conn) net.Conn {
 	return kept
 }
 
-// evict closes the longest idle connection among those that of accepts.
+// evict closes one of the connections that of accepts: the longest idle one, else the oldest one without a valid token.
 func (k *keeper) evict(of func(*held) bool) bool {
 	var oldest net.Conn
 	for c, h := range k.conns {
-		if h.idle && of(h) && (oldest == nil || h.since < k.conns[oldest].since) {
+		if !of(h) || !h.idle && h.known {
+			continue
+		}
+		if o := k.conns[oldest]; o == nil || h.idle && !o.idle || h.idle == o.idle && h.since < o.since {
 			oldest = c
 		}
 	}

@@ -111,6 +111,7 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request) (*Visitor, bool) {
 		d.fail(w, r, http.StatusForbidden, "%.80q is not a name of this machine; a desk without tokens is open to http://localhost and http://127.0.0.1 only", r.Host)
 		return nobody, false
 	}
+	introduce(r.Context())
 	return &Visitor{Name: Local, Upload: true, Read: true, Triage: true, how: asLocal, csrf: csrfOf(d.key, Local)}, true
 }
 
@@ -128,14 +129,15 @@ func (d *Door) open(r *http.Request) (bool, error) {
 	return !closed && err == nil, err
 }
 
-// forwarded reports whether a request came through a proxy, according to its headers.
+// forwarded reports whether a request came through a proxy, according to its headers and to its version, 1.0, which
+// browsers and other programs of this machine do not send.
 func forwarded(r *http.Request) bool {
 	for name := range r.Header {
-		if name == "Forwarded" || name == "Via" || name == "X-Real-Ip" || strings.HasPrefix(name, "X-Forwarded-") || strings.HasSuffix(name, "-Client-Ip") || strings.HasSuffix(name, "-Connecting-Ip") {
+		if name == "Via" || strings.Contains(name, "Forwarded") || strings.HasSuffix(name, "-Ip") {
 			return true
 		}
 	}
-	return false
+	return !r.ProtoAtLeast(1, 1)
 }
 
 // credential returns the token in the header of a request.
