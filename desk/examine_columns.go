@@ -18,6 +18,7 @@ type columnRule struct {
 // Conditions.
 const (
 	notNegative = "§ >= 0"
+	aNumber     = "§ >= 1"
 	aDay        = "§ BETWEEN 0 AND 100000" // the year 2243
 	aHash       = "length(§) = 64 AND trim(§, '0123456789abcdef') = ''"
 )
@@ -34,7 +35,7 @@ var columnRules = []columnRule{
 	{"bundles", "hash", aHash, "expected a SHA-256"},
 	valueOf("bundles", "state", "waiting", "read", "aside"),
 	{"receipts", "at", notNegative, "expected no negative number"},
-	{"receipts", "id", "§ >= 1", "expected a number from 1 on"},
+	{"receipts", "id", aNumber, "expected a number from 1 on"},
 	{"builds", "day", aDay, "expected a day"},
 	{"groups", "code", "length(§) BETWEEN 1 AND 64 AND trim(§, '0123456789abcdef') = ''", "expected hex digits"},
 	valueOf("groups", "state", "open", "closed", "ignored", "merged"),
@@ -48,7 +49,7 @@ var columnRules = []columnRule{
 	{"game_counts", "reports", notNegative, "expected no negative number"},
 	{"trait_sets", "list", "trim(§, '0123456789,') = ''", "expected numbers with commas"},
 	{"reports", "tick", "§ >= -1", "expected a tick, or -1"},
-	{"reports", "match_no", "§ >= 1", "expected a number from 1 on"},
+	{"reports", "match_no", aNumber, "expected a number from 1 on"},
 	{"reports", "day", aDay, "expected a day"},
 	{"reports", "peers times", notNegative, "expected no negative number"},
 	{"reports", "complete", "§ BETWEEN 0 AND 100", "expected a number from 0 to 100"},
@@ -60,17 +61,20 @@ var columnRules = []columnRule{
 	{"tokens", "made_at revoked_at", notNegative, "expected no negative number"},
 	{"sessions", "hash", aHash, "expected a SHA-256"},
 	{"sessions", "until", notNegative, "expected no negative number"},
+	{"audit", "id", aNumber, "expected a number from 1 on"},
 	{"audit", "at", notNegative, "expected no negative number"},
 	{"audit", "link", "§ = '' OR " + aHash, "expected a SHA-256, or nothing"},
 	{"uploads", "secret", aHash, "expected a SHA-256"},
 	{"uploads", "length synced until", notNegative, "expected no negative number"},
 	{"uploads", "bundle", "§ = '' OR " + aHash, "expected a SHA-256, or nothing"},
 	{"shares", "hash bundle", aHash, "expected a SHA-256"},
-	{"shares", "match_no", "§ >= 1", "expected a number from 1 on"},
+	{"shares", "match_no", aNumber, "expected a number from 1 on"},
 	{"shares", "made_at revoked_at", notNegative, "expected no negative number"},
 	{"news", "at", notNegative, "expected no negative number"},
-	{"news", "id", "§ >= 1", "expected a number from 1 on"},
+	{"news", "id report_id", aNumber, "expected a number from 1 on"},
 	valueOf("news", "what", "new", "came-back"),
+	{"webhooks", "secret", "length(§) BETWEEN 16 AND 4096", "expected 16 to 4096 characters"},
+	{"webhooks", "id", aNumber, "expected a number from 1 on"},
 	{"webhooks", "address", "§ LIKE 'http://%' OR § LIKE 'https://%'", "expected an address of the web"},
 	{"webhooks", "made_at removed_at", notNegative, "expected no negative number"},
 	valueOf("deliveries", "state", "due", "done", "failed"),
@@ -96,9 +100,13 @@ func (x *examining) columns(ctx context.Context, tx *Tx, name string) error {
 	if err != nil {
 		return err
 	}
-	kinds := map[columnType]string{integerColumn: "integer", boolColumn: "integer", textColumn: "text", bytesColumn: "blob", documentColumn: "blob"}
+	kinds := map[columnType]string{integerColumn: "integer", boolColumn: "0 or 1", textColumn: "text", bytesColumn: "blob", documentColumn: "blob"}
 	for _, c := range t.Columns {
-		if err := x.refused(ctx, tx, name, c.Name, "typeof("+c.Name+") <> '"+kinds[c.Type]+"'", "expected a value of type "+kinds[c.Type]); err != nil {
+		condition := "typeof(" + c.Name + ") <> '" + kinds[c.Type] + "'"
+		if c.Type == boolColumn {
+			condition = c.Name + " NOT IN (0, 1)"
+		}
+		if err := x.refused(ctx, tx, name, c.Name, condition, "expected a value of type "+kinds[c.Type]); err != nil {
 			return err
 		}
 	}

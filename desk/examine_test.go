@@ -244,7 +244,7 @@ func TestExamineColumns(t *testing.T) {
 		for _, statement := range []string{
 			"INSERT INTO tokens (public, hash, name, scope, made_at) VALUES ('0123456789abcdef', '" + hexOf("secret") + "', 'ci', 'upload', 1)",
 			"INSERT INTO shares (hash, bundle, match_no, who, made_at) VALUES ('" + hexOf("link") + "', '" + hexOf("first") + "', 1, 'command', 1)",
-			"INSERT INTO webhooks (address, secret, private, made_at) VALUES ('https://example.org/hook', 's', FALSE, 1)",
+			"INSERT INTO webhooks (address, secret, private, made_at) VALUES ('https://example.org/hook', '0123456789abcdef', FALSE, 1)",
 			"INSERT INTO sessions (hash, token_id, until) VALUES ('" + hexOf("cookie") + "', 1, 1)",
 			"INSERT INTO uploads (secret, who, name, build, length, synced, until) VALUES ('" + hexOf("upload") + "', 'ci', 'a.zip', '', 5, 0, 1)",
 			"INSERT INTO deliveries (webhook_id, news_id, next_at) VALUES (1, 1, 1)",
@@ -261,6 +261,7 @@ func TestExamineColumns(t *testing.T) {
 			"uploads.length", "uploads.synced", "uploads.until", "shares.match_no", "shares.made_at", "news.at", "webhooks.made_at", "deliveries.tries", "deliveries.next_at",
 			"bundles.hash", "bundles.state", "groups.code", "groups.state", "trait_sets.list", "reports.status", "tokens.public", "tokens.hash", "tokens.scope", "sessions.hash", "uploads.secret", "uploads.bundle",
 			"shares.hash", "shares.bundle", "news.what", "webhooks.address", "deliveries.state",
+			"audit.id", "news.report_id", "webhooks.id", "webhooks.secret",
 		} {
 			table, name, _ := strings.Cut(column, ".")
 			for _, value := range []string{"-5", "'zz'"}[:effort.Of(1, 2)] {
