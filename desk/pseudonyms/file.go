@@ -70,14 +70,19 @@ func two(word []rune, ends []bool, of func(string) string) string {
 var besideNames = []string{"vs", "and", "desync", "replay", "report", "match", "game", "save", "state", "trace", "log"}
 
 // ends returns for each place in a file name whether a player's name may begin or end there, because players and games
-// write two names as one word, or append numbers: see [goesOn], where the script changes, next to besideNames, and,
-// in scripts without capitals, anywhere.
+// write two names as one word, or append numbers: see [goesOn], where the script changes, next to besideNames, before
+// the last s of a word, between digits, before the last of several capitals, and, in scripts without
+// capitals, anywhere.
 func ends(name []rune) []bool {
 	out := make([]bool, len(name)+1)
 	out[0], out[len(name)] = true, true
 	for i := 1; i < len(name); i++ {
-		a, b := name[i-1], name[i]
-		out[i] = !unicode.Is(unicode.M, b) && (!goesOn(a, b, true) || unicode.Is(unicode.Lo, b) || unicode.In(a, unicode.Lo, unicode.M) || otherScript(a, b))
+		a, b, c := name[i-1], name[i], ' '
+		if i+1 < len(name) {
+			c = name[i+1]
+		}
+		out[i] = !unicode.Is(unicode.M, b) && (!goesOn(a, b, true) || unicode.Is(unicode.Lo, b) || unicode.In(a, unicode.Lo, unicode.M) || otherScript(a, b) ||
+			b == 's' && !goesOn(b, c, false) || unicode.IsDigit(a) && unicode.IsDigit(b) || unicode.IsUpper(a) && unicode.IsUpper(b) && !unicode.IsUpper(c))
 	}
 	lower := []rune(strings.Map(unicode.ToLower, string(name)))
 	for i := range lower {

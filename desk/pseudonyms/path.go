@@ -137,26 +137,30 @@ func (s *Scrubber) element(name string, dir bool) string {
 	return out
 }
 
-// inElement replaces a known name that is the whole text, or else the names in it that are separate words, in any case.
+// inElement replaces a known name that is the whole text, or else the names in it, by the rule for names of files: see
+// [ends]. If names differ only in capitals, it is the one that has the same ones, or else the first pseudonym.
 func (s *Scrubber) inElement(text string) string {
 	if IsRole(text) {
 		return text
 	}
-	fold := func(text string) string { return strings.ToLower(norm.NFC.String(text)) }
-	list := make([]pair, 0, len(s.known))
+	whole, near := like(canonical(text)), map[string]string{}
 	for name, with := range s.known {
-		if fold(name) == fold(text) {
+		folded := like(canonical(name))
+		if strings.Contains(whole, folded) && (sought(name) || folded == whole) && (near[folded] == "" || with < near[folded]) {
+			near[folded] = with
+		}
+	}
+	if len(near) == 0 {
+		return text
+	}
+	runes := []rune(norm.NFC.String(text))
+	return without(runes, ends(runes), func(part string) string {
+		with, exact := near[like(part)], s.known[part]
+		if with == "" || exact == "" {
 			return with
 		}
-		if sought(name) {
-			list = append(list, pair{fold(name), with})
-		}
-	}
-	longestFirst(list)
-	if out := s.replaced(fold(text), list); out != fold(text) {
-		return out
-	}
-	return text
+		return exact
+	})
 }
 
 // extension matches the end of a file name.
