@@ -7,7 +7,7 @@ import (
 )
 
 // maxName is how many characters of a file name are searched for one name, which may also be the whole.
-const maxName = 48
+const maxName = 128
 
 // File returns the name of a file without the names of players, given by texts that begin with their pseudonyms:
 // alice-vs-bob.zip becomes player-26594131a8-vs-bob.zip if Alice, or alice, is one of them. It finds names with any
@@ -71,8 +71,8 @@ var besideNames = []string{"vs", "and", "desync", "replay", "report", "match", "
 
 // ends returns for each place in a file name whether a player's name may begin or end there, because players and games
 // write two names as one word, or append numbers: see [goesOn], where the script changes, next to besideNames, before
-// the last s of a word, between digits, before the last of several capitals, and, in scripts without
-// capitals, anywhere.
+// the last s of a word, between digits, before the last of several capitals, and, in scripts without capitals,
+// anywhere.
 func ends(name []rune) []bool {
 	out := make([]bool, len(name)+1)
 	out[0], out[len(name)] = true, true

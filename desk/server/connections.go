@@ -89,7 +89,7 @@ func (k *keeper) take(c net.Conn) net.Conn {
 	return kept
 }
 
-// evict closes one of the connections that of accepts: the longest idle one, else the oldest one without a valid token.
+// evict closes a connection for which of is true: the longest idle one, else the oldest one without a valid token.
 func (k *keeper) evict(of func(*held) bool) bool {
 	var oldest net.Conn
 	for c, h := range k.conns {
