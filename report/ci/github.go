@@ -70,8 +70,7 @@ func annotateAll(b *strings.Builder, kind, rest string, list [][2]string, room i
 	}
 }
 
-// GitHubFailed writes an error annotation for a command that ended without a result; why is the
-// error.
+// GitHubFailed writes an error annotation for a command that ended without a result; why is the error.
 func GitHubFailed(w io.Writer, why string) error {
 	var out strings.Builder
 	annotate(&out, "error", "no result", safe(why, maxAnnotation))

@@ -3,6 +3,8 @@ package ci
 import (
 	"fmt"
 	"io"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,15 +86,22 @@ func JUnit(w io.Writer, r *document.Report) error {
 	return writeSuites(w, triageName, []junitSuite{suiteOf(r)})
 }
 
-// JUnitOfMatches writes a suite for each of several reports.
+// JUnitOfMatches writes a suite for each of several reports. Their names stay the same if other matches are added or the
+// folder is moved, since CI systems keep the history of a test by its name.
 func JUnitOfMatches(w io.Writer, each document.Each) error {
 	var list []junitSuite
+	seen := map[string]int{}
 	for r, err := range each {
 		if err != nil {
 			return err
 		}
 		suite := suiteOf(r)
 		suite.ID = len(list)
+		name := &suite.Cases[0].Name
+		if seen[*name]++; seen[*name] > 1 {
+			*name += fmt.Sprintf(" (%d)", seen[*name])
+		}
+		suite.Name += " " + *name
 		list = append(list, suite)
 	}
 	return writeSuites(w, triageName, list)
@@ -122,8 +131,6 @@ func suiteOf(r *document.Report) junitSuite {
 	}
 	suite.Out, suite.Err = text(ladder), text(r.Warnings)
 	if r.Match != nil {
-		suite.Name += " " + strings.TrimSuffix(match(r), ": ")
-		suite.Package += fmt.Sprintf(".match%d", r.Match.Number)
 		property("match", r.Match.Name)
 	}
 	return suite
@@ -171,17 +178,20 @@ func writeSuites(w io.Writer, name string, suites []junitSuite) error {
 	return err
 }
 
-// sessionName names a session after its match, else by its game and seed, else by its peers:
-// "openttd, seed 00000000000004d2".
+// sessionName names a session by its game and its match, else by its game and seed, else by its peers:
+// "openttd, seed 00000000000004d2". A match that is named after a folder has the folder's name, without the path.
 func sessionName(r *document.Report) string {
-	if r.Match != nil && r.Match.Name != "" {
-		return strings.TrimSuffix(match(r), ": ")
-	}
 	var parts []string
 	if r.Session.Game != "" {
 		parts = append(parts, r.Session.Game)
 	}
-	if r.Session.Seed != "" {
+	if r.Match != nil && r.Match.Name != "" {
+		name, folder, in := strings.Cut(r.Match.Name, " in ")
+		if name = path.Base(filepath.ToSlash(name)); in {
+			name += " in " + path.Base(filepath.ToSlash(folder))
+		}
+		parts = append(parts, name)
+	} else if r.Session.Seed != "" {
 		parts = append(parts, "seed "+r.Session.Seed)
 	} else if len(r.Peers) > 0 {
 		const most = 4

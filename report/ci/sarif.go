@@ -14,8 +14,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// The objects of SARIF 2.1.0 (OASIS, 27 March 2020) that are written here, by the numbers of
-// its sections.
+// The objects of SARIF 2.1.0 (OASIS, 27 March 2020) that are written here, by the numbers of its sections.
 type (
 	sarifLog struct { // 3.13
 		Schema  string     `json:"$schema"`
