@@ -20,8 +20,7 @@ type CacheSplit struct {
 	A, B   string    // the two peers
 }
 
-// staleCaches returns the labels of caches that both states have and that differ, nil if the
-// states themselves do.
+// staleCaches returns the labels of caches that both states have and that differ, nil if the states themselves do.
 func staleCaches(a, b *snapshot.Info) (labels []string) {
 	if a.Root != b.Root {
 		return nil
@@ -39,9 +38,8 @@ func staleCaches(a, b *snapshot.Info) (labels []string) {
 	return labels
 }
 
-// caches looks for caches that differ under equal states. Where the states never part every
-// pair is read for it, as far as heads are read without whole files; else those that the
-// search read.
+// caches looks for caches that differ under equal states. Where the states never part every pair is read for it, as
+// far as heads are read without whole files; else those that the search read.
 func (p *pair) caches(all bool) (found *CacheSplit) {
 	p.surveying = true
 	defer func() { p.surveying = false }()
@@ -68,8 +66,7 @@ func (p *pair) caches(all bool) (found *CacheSplit) {
 	return found
 }
 
-// findCaches finds the first caches of any two peers that differ under equal states, and the
-// two.
+// findCaches finds the first caches of any two peers that differ under equal states, and the two.
 func (r *Result) findCaches() (first *pair) {
 	for _, p := range r.pairs {
 		if c := p.caches(r.Bracket == nil && r.Kind == ""); c != nil && (r.Caches == nil || c.Bad.Compare(r.Caches.Bad) < 0) {

@@ -16,8 +16,7 @@ type Kind string
 
 // Kinds of divergences.
 const (
-	// StateDiffers: states differ, and so do the checksums, as far as there are any of
-	// these states.
+	// StateDiffers: states differ, and so do the checksums, as far as there are any of these states.
 	StateDiffers Kind = "state"
 	// BlindChecksum: states differ while every checksum agrees: the game did not notice, since its checksum does not
 	// cover the difference.
@@ -25,8 +24,7 @@ const (
 	// ChecksumOnly: checksums differ while every state is equal: the hashed data came in another order, or the states
 	// do not contain the difference.
 	ChecksumOnly Kind = "checksum-only"
-	// InputsDiffer: the peers were given different orders; no state is known to
-	// differ. Only order logs show it.
+	// InputsDiffer: the peers were given different orders; no state is known to differ. Only order logs show it.
 	InputsDiffer Kind = "inputs"
 	// StaleCache: data that a game derives from the state differs, or a game found it wrong and recorded that in its
 	// order log; the states agree.
@@ -215,7 +213,7 @@ func (r *Result) lostTraces(t *tracediff.Result) {
 		case info.Torn:
 			r.lose("%s: breaks off", info.File)
 		case len(t.Traces) > 1 && slices.Contains(t.Uncompared, i):
-			r.lose("%s: nothing of %s to compare with the others", info.File, info.Name)
+			r.lose("%s: no checksum in it has a counterpart in another file", info.File)
 		}
 		r.lostGaps(t, info)
 	}
@@ -258,8 +256,7 @@ func spanOf(t *tracediff.Result, g *tracediff.Gap) string {
 	return t.TickText(g.First) + " to " + strings.TrimPrefix(t.TickText(g.Last), "tick ")
 }
 
-// differAt reports whether traces differ in the ticks on both sides of a state
-// point, from before it on.
+// differAt reports whether traces differ in the ticks on both sides of a state point, from before it on.
 func differAt(t *tracediff.Result, point uint64) bool {
 	return t.First != nil && t.First.Tick.Number+1 < point && (t.EqualFrom.Number == 0 || t.EqualFrom.Number > point)
 }

@@ -20,8 +20,7 @@ type Traced interface {
 	Close() error
 }
 
-// TracedSystem is what was traced after one system: the first 8 bytes of merkle's
-// hashes.
+// TracedSystem is what was traced after one system: the first 8 bytes of merkle's hashes.
 type TracedSystem struct {
 	System string
 	// Sums are the checksums of the whole state, under "", and of parts of it: an archetype's label, or

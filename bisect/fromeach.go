@@ -8,8 +8,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// fromEach replays from each of the peer's snapshots to the end, against the
-// recorded hashes.
+// fromEach replays from each of the peer's snapshots to the end, against the recorded hashes.
 func (p *player) fromEach() error {
 	if p.opts.Snapshots == nil {
 		return nil

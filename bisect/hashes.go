@@ -41,9 +41,8 @@ type Log struct {
 	// least one.
 	Stretches []Stretch
 
-	// Open returns the whole log, for replays. It is nil if the orders are not
-	// known. A log that is torn or corrupt is returned as far as it goes, without an
-	// error.
+	// Open returns the whole log, for replays. It is nil if the orders are not known. A log that is torn or corrupt
+	// is returned as far as it goes, without an error.
 	Open func() (*orderlog.Log, error)
 }
 

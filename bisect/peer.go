@@ -119,8 +119,7 @@ func (e *OtherGameError) Error() string {
 	return fmt.Sprintf("%s: nothing of the session with seed %016x, which the others are of", e.Path, e.Seed)
 }
 
-// oneSession finds the session that most of the evidence of two peers or more
-// is of and leaves everything else out.
+// oneSession finds the session that most of the evidence of two peers or more is of and leaves everything else out.
 func oneSession(peers []*peer) error {
 	seeds := map[uint64]int{} // how many peers have something of it
 	for _, p := range peers {

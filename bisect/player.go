@@ -476,9 +476,8 @@ func (p *player) diff(a, b snapshot.State) *snapshot.Diff {
 	return d
 }
 
-// twice replays up to a departure a second time: before a peer is blamed, the
-// simulator must agree with itself. The second one shows what departs, as the first
-// may have gone on.
+// twice replays up to a departure a second time: before a peer is blamed, the simulator must agree with itself. The
+// second one shows what departs, as the first may have gone on.
 func (p *player) twice(d *Departure) error {
 	whole := d.Point
 	if d.System != "" {

@@ -10,8 +10,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// repeat replays the log several times, on all processors, and compares each
-// replay with the first.
+// repeat replays the log several times, on all processors, and compares each replay with the first.
 func (p *player) repeat() error {
 	if p.opts.Runs < 2 {
 		return fmt.Errorf("%s, expected at least 2", prose.Count(p.opts.Runs, "run", "runs"))
@@ -59,8 +58,7 @@ func (p *player) repeat() error {
 	return nil
 }
 
-// hashes replays the log and returns the hash of each point, until keep, if it is
-// not nil, reports false.
+// hashes replays the log and returns the hash of each point, until keep, if it is not nil, reports false.
 func (p *player) hashes(keep func(n int, hash merkle.Short) bool) (list []merkle.Short, err error) {
 	s, err := p.start(p.sim)
 	if err != nil {

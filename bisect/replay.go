@@ -22,9 +22,8 @@ type Replay struct {
 
 	Peers []ReplayedPeer
 
-	// InputsDiffer is the first point at which two peers' replays differ from
-	// each other: then their orders do, in the tick before. Nil if they never
-	// do.
+	// InputsDiffer is the first point at which two peers' replays differ from each other: then their orders do, in
+	// the tick before. Nil if they never do.
 	InputsDiffer *uint64
 
 	// Unsteady reports whether the simulator is not deterministic; then nothing follows from the replay.
@@ -49,17 +48,15 @@ func (rep *Replay) name() {
 	}
 }
 
-// ReplayedPeer is how one peer's evidence compares with the replay of the
-// orders in its own log.
+// ReplayedPeer is how one peer's evidence compares with the replay of the orders in its own log.
 type ReplayedPeer struct {
 	Name string
 
 	// Compared counts the hashes of the peer that were compared with the replay.
 	Compared int
 
-	// Departs is the first point at which the peer's hash is not the replay's,
-	// nil if they agree throughout. LastAgreed is the last point before it at
-	// which they were seen to agree.
+	// Departs is the first point at which the peer's hash is not the replay's, nil if they agree throughout.
+	// LastAgreed is the last point before it at which they were seen to agree.
 	Departs, LastAgreed *uint64
 
 	// Expected is the replay's hash at Departs, Got the peer's.
@@ -73,8 +70,7 @@ type ReplayedPeer struct {
 	Drilled *Trial
 }
 
-// MatchesReference reports whether the peer's hashes were compared and agree
-// with the replay.
+// MatchesReference reports whether the peer's hashes were compared and agree with the replay.
 func (p *ReplayedPeer) MatchesReference() bool { return p.Compared > 0 && p.Departs == nil }
 
 // Recorded returns the data of a log's own peer in the first stretch of the log: the orders by tick, the sync hashes by
@@ -157,9 +153,8 @@ func (rep *Replay) departsFromAll(runs []run) bool {
 	return !rep.Unsteady && !slices.ContainsFunc(runs, func(run run) bool { return run.out.Departs == nil })
 }
 
-// fromStart replays from the start of the session after a replay from a state departed from every
-// peer. The state may lack what later ticks read; then the replay from the start agrees with a peer.
-// Otherwise the first replay counts.
+// fromStart replays from the start of the session after a replay from a state departed from every peer. The state may
+// lack what later ticks read; then the replay from the start agrees with a peer. Otherwise the first replay counts.
 func (rep *Replay) fromStart(r *Result, runs []run, ref *reference, sim *Sim) (*reference, error) {
 	first, firstRuns := *rep, slices.Clone(runs)
 	start := refer(runs, nil, r.Bracket.Bad.Tick)

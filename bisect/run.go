@@ -251,8 +251,7 @@ func (r *trialRun) merge(p *player, first bool) {
 	}
 }
 
-// observe returns what the hashes of a plain replay are handed to: points ascend, also
-// where the log goes back.
+// observe returns what the hashes of a plain replay are handed to: points ascend, also where the log goes back.
 func (r *trialRun) observe() func(uint64, merkle.Short) error {
 	if r.opts.Observe == nil {
 		return nil

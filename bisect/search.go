@@ -38,8 +38,7 @@ type pair struct {
 	// which they agree.
 	split, equal *uint64
 
-	// kind is set if recorded hashes and states do not agree, ownSums if
-	// the hashes are not roots at all.
+	// kind is set if recorded hashes and states do not agree, ownSums if the hashes are not roots at all.
 	kind    Kind
 	ownSums bool
 	// unlike lists the snapshots for which the logs have another hash, and those with equal histories but different
@@ -178,8 +177,7 @@ func (p *pair) pillars() (list []int) {
 	return list
 }
 
-// checksummed reports whether both snapshots of a pair have digests that their content may
-// contradict.
+// checksummed reports whether both snapshots of a pair have digests that their content may contradict.
 func (p *pair) checksummed(i int) bool {
 	return p.a.set.At(p.points[i]).Checksummed() && p.b.set.At(p.points[i]).Checksummed()
 }
@@ -363,8 +361,7 @@ func (p *pair) differs(format string, args ...any) {
 	}
 }
 
-// historical reports whether both snapshots of pair i have a history hash that is made
-// of roots.
+// historical reports whether both snapshots of pair i have a history hash that is made of roots.
 func (p *pair) historical(i int) bool {
 	return !p.ownSums && !p.pairs[i].a.History.IsZero() && !p.pairs[i].b.History.IsZero()
 }
@@ -388,8 +385,7 @@ func (p *pair) loadedAt(point snapshot.Point) bool {
 	return point.Phase == "" && (p.a.loadedAt(point.Tick) != nil || p.b.loadedAt(point.Tick) != nil)
 }
 
-// loadedAt returns the stretch that the peer began by loading a state at a point, nil if it
-// did not.
+// loadedAt returns the stretch that the peer began by loading a state at a point, nil if it did not.
 func (p *peer) loadedAt(point uint64) *Stretch {
 	if p.log == nil {
 		return nil
@@ -421,8 +417,7 @@ func (p *pair) next(i, end, step int) int {
 	return -1
 }
 
-// nearest returns a readable pair strictly between lo and hi, as near to the
-// middle as there is one, or -1.
+// nearest returns a readable pair strictly between lo and hi, as near to the middle as there is one, or -1.
 func (p *pair) nearest(lo, hi int) int {
 	mid := lo + (hi-lo)/2
 	for d := 0; mid-d > lo || mid+d < hi; d++ {

@@ -9,8 +9,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// pair steps two instances side by side; with serialize the second is saved and
-// loaded after each tick.
+// pair steps two instances side by side; with serialize the second is saved and loaded after each tick.
 func (p *player) pair(simA, simB *Sim, serialize bool) error {
 	p.all = 2 * p.length()
 	a, err := p.start(simA)

@@ -33,8 +33,7 @@ type Sim struct {
 	// Resume starts a session from a state. The header may be nil.
 	Resume func(w *snapshot.World, h *orderlog.Header) (Simulator, error)
 
-	// Context, if not nil, ends every replay when it is done: with its cause, as an error of the
-	// simulator.
+	// Context, if not nil, ends every replay when it is done: with its cause, as an error of the simulator.
 	Context context.Context
 }
 
@@ -45,8 +44,7 @@ func (s *Sim) Interrupted() bool { return s.Context != nil && s.Context.Err() !=
 // since it does not run in this process.
 type Batcher interface {
 	Simulator
-	// Run plays a tick for each list of orders and appends the sync hash after each to
-	// dst.
+	// Run plays a tick for each list of orders and appends the sync hash after each to dst.
 	Run(dst []merkle.Short, ticks [][]orderlog.Order) ([]merkle.Short, error)
 }
 
@@ -80,8 +78,7 @@ type Predictor interface {
 // CacheChecker is a Simulator that computes its caches again and compares.
 type CacheChecker interface {
 	Simulator
-	// StaleCaches returns the names of the caches that are not what the state
-	// gives, in order.
+	// StaleCaches returns the names of the caches that are not what the state gives, in order.
 	StaleCaches() ([]string, error)
 }
 
@@ -145,7 +142,6 @@ type Stepper interface {
 	Simulator
 	// Begin begins a step that Next continues.
 	Begin(orders []orderlog.Order) error
-	// Next runs the next system and returns its name; more is false after the
-	// last one.
+	// Next runs the next system and returns its name; more is false after the last one.
 	Next() (system string, more bool, err error)
 }

@@ -48,8 +48,7 @@ type mark struct {
 	equalNow bool
 }
 
-// splitsOf finds the splits that pieces of evidence show; the search has found one that may
-// be the first, or nil.
+// splitsOf finds the splits that pieces of evidence show; the search has found one that may be the first, or nil.
 func splitsOf(marks []mark, found *Split) (list []Split) {
 	lists.SortStable(marks, func(a, b mark) int { return a.at.Compare(b.at) })
 	var good *mark

@@ -15,8 +15,7 @@ import (
 // before. The peer did not play the ticks between two stretches. docs/orderlog.md has the rule that distinguishes ticks
 // without a record from a gap.
 type Stretch struct {
-	// From and To are state points: the peer played ticks From to To - 1. To is From if
-	// it played none.
+	// From and To are state points: the peer played ticks From to To - 1. To is From if it played none.
 	From, To uint64
 	Began    Beginning
 	Epoch    uint32 // as the log counts
@@ -136,8 +135,7 @@ func (c *cutter) add(epoch uint32, t *orderlog.Tick) {
 // maxPieces bounds the memory for a log that leaves out ticks without orders: most of so many pieces are not stretches.
 const maxPieces = 1 << 14
 
-// compact puts pieces together of a log that leaves out ticks without orders, without a look
-// at its hashes.
+// compact puts pieces together of a log that leaves out ticks without orders, without a look at its hashes.
 func (c *cutter) compact() {
 	kept := c.pieces[:1]
 	for _, p := range c.pieces[1:] {

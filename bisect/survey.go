@@ -96,8 +96,7 @@ func (p *pair) allSplits() {
 	}
 }
 
-// probeAt opens the pair of a point beyond the search, and reports whether there is one that
-// could be read.
+// probeAt opens the pair of a point beyond the search, and reports whether there is one that could be read.
 func (p *pair) probeAt(at snapshot.Point) bool {
 	i := slices.IndexFunc(p.points, at.Same)
 	if i < 0 {
@@ -108,8 +107,7 @@ func (p *pair) probeAt(at snapshot.Point) bool {
 	return p.probe(i)
 }
 
-// filesAt returns the snapshots of a point if they were read, and are equal, or differ, as
-// is wanted.
+// filesAt returns the snapshots of a point if they were read, and are equal, or differ, as is wanted.
 func (p *pair) filesAt(at snapshot.Point, same bool) []string {
 	i := slices.IndexFunc(p.points, at.Same)
 	if i < 0 || !p.pairs[i].ok || (p.pairs[i].a.Root == p.pairs[i].b.Root) != same {

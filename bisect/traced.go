@@ -327,8 +327,7 @@ func tracedSplits(t *tracediff.Result) (list []Split) {
 	return list
 }
 
-// equalAt reports whether states or recorded hashes are equal at the end of a tick at which
-// the traces differ.
+// equalAt reports whether states or recorded hashes are equal at the end of a tick at which the traces differ.
 func (r *Result) equalAt(t *tracediff.Result, p *tracediff.Parting, pairs []*pair) bool {
 	group := groupsOf(t, p)
 	for _, tick := range []tracediff.Tick{p.First, p.Last} {

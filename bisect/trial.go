@@ -20,8 +20,7 @@ const (
 	// Plain compares the replay with the hashes that the log's peer recorded: it shows whether that peer or the others
 	// went wrong.
 	Plain TrialMode = "plain"
-	// Against steps two simulators side by side: two builds, or one with other
-	// data.
+	// Against steps two simulators side by side: two builds, or one with other data.
 	Against TrialMode = "against"
 	// Dual steps two instances of one simulator side by side: it shows dependence on threads, time, addresses or the
 	// order of a map, if that has an effect at once.
@@ -31,8 +30,7 @@ const (
 	// Rollback goes back some ticks in every tick and plays them again. It shows state that a restore does not put
 	// back, even if the game reads it only some ticks later.
 	Rollback TrialMode = "rollback"
-	// FromEachSnapshot begins at each of the peer's snapshots, as a peer that
-	// joins does.
+	// FromEachSnapshot begins at each of the peer's snapshots, as a peer that joins does.
 	FromEachSnapshot TrialMode = "from-each-snapshot"
 	// Repeat replays the whole log several times. It shows divergences that happen only sometimes.
 	Repeat TrialMode = "runs"
@@ -69,8 +67,7 @@ type TrialOptions struct {
 	Ahead int
 	// Runs is how often the log is replayed, at least 2.
 	Runs int
-	// From is the state to begin with, in the last stretch that has its point; nil is the
-	// start of the session.
+	// From is the state to begin with, in the last stretch that has its point; nil is the start of the session.
 	From *snapshot.World
 	// Force accepts states with another seed, map or build than the log's, which are otherwise refused.
 	Force bool
@@ -83,8 +80,7 @@ type TrialOptions struct {
 	Snapshots *snapshot.Set
 	// Expect are the hashes to compare the replay with, instead of the log's, by state point.
 	Expect map[uint64]merkle.Short
-	// Observe, if not nil, is called with the sync hash of each state point of a
-	// plain replay.
+	// Observe, if not nil, is called with the sync hash of each state point of a plain replay.
 	Observe func(point uint64, hash merkle.Short) error
 	// ObserveSystem, if not nil, is called in a plain replay after each system of each tick, with the sync hash of the
 	// state between it and the next one. It is for simulators that are Steppers, and is used together with Observe,

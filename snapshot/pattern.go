@@ -13,7 +13,7 @@ type PatternKind string
 const (
 	PatternAbsent   PatternKind = "absent"   // one side has no values
 	PatternSame     PatternKind = "same"     // one side has the same value in all rows, or both have
-	PatternZero     PatternKind = "zero"     // one side has 0, false or an empty value in at least nine of ten rows
+	PatternZero     PatternKind = "zero"     // one side has 0, false or an empty value in at least three of four rows
 	PatternStale    PatternKind = "stale"    // one side has the other side's values of the tick before
 	PatternOffset   PatternKind = "offset"   // B − A is the same number
 	PatternNegated  PatternKind = "negated"  // B = −A
@@ -98,7 +98,7 @@ func (t *Tally) Pattern() Pattern {
 		p.Kind, p.Side = PatternAbsent, btoi(t.side[1].absent == t.Rows)
 	case p.Values[0] != "" || p.Values[1] != "":
 		p.Kind, p.Side = PatternSame, btoi(p.Values[0] == "")
-	case several && t.Rows >= 8 && 10*t.side[zero].zero >= 9*t.Rows && 2*t.side[1-zero].zero < t.Rows:
+	case several && t.Rows >= 8 && 4*t.side[zero].zero >= 3*t.Rows && 2*t.side[1-zero].zero < t.Rows:
 		p.Kind, p.Side, p.Rows = PatternZero, zero, t.side[zero].zero
 	case several && (t.stale == 1 || t.stale == 2):
 		p.Kind, p.Side = PatternStale, int(t.stale-1)

@@ -52,7 +52,7 @@ var triageTruths = []triageTruth{
 	{
 		dir: "openttd/town_poke", exit: 1, status: document.Diverged, kind: "state", good: "000adea0", bad: "000adec0",
 		archetypes: []string{"CITY"}, fields: []string{"CITY 0 CITY.grow_counter"}, groups: [][]string{{"client"}, {"server"}},
-		verdict: []string{"CITY.grow_counter of town 0 (tile x 17, y 36), 4039 on client, 5315 on server"}, ladder: []string{"000adef6;3c"},
+		verdict: []string{"CITY.grow_counter of town 0 (tile x 17, y 36) is 4039 on client and 5315 on server"}, ladder: []string{"000adef6;3c"},
 	},
 	{
 		dir: "openttd/dropped_sign", exit: 1, status: document.Diverged, kind: "state", good: "000adee0", bad: "000adf00",
@@ -85,7 +85,7 @@ var triageTruths = []triageTruth{
 	{
 		dir: "spring/silent_health", exit: 1, status: document.Diverged, kind: "blind-checksum", good: "frame 600", bad: "frame 630",
 		archetypes: []string{"Unit"}, fields: []string{"Unit 15920 Unit.health"}, groups: [][]string{{"Alice", "Carol"}, {"Bob"}},
-		verdict: []string{"Unit.health of unit 15920 (tank), 1163.2745 on Alice, 962.3624 on Bob", "every checksum agrees, so none of them covers that", "Alice = Carol ≠ Bob"},
+		verdict: []string{"Unit.health of unit 15920 (tank) is 1163.2745 on Alice and 962.3624 on Bob", "every checksum agrees, so none of them covers that", "Alice = Carol ≠ Bob"},
 		ladder:  []string{"agree, though the states differ", "the majority may be wrong"},
 	},
 	{

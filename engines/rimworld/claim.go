@@ -38,7 +38,7 @@ func claims(in io.Reader, name string) (*tracediff.ClaimLog, error) {
 		log.Claims = []tracediff.Claim{claim}
 	} else if first {
 		log.Claims = []tracediff.Claim{{
-			File: name, Pos: t.pos, Text: shorten(t.line), Tick: t.tick, HasTick: true, Detail: p.say(&t),
+			File: name, Pos: t.pos, Text: shorten(firstHead + " " + t.line), Tick: t.tick, HasTick: true, Detail: p.say(&t),
 		}}
 	}
 	if p.cut != nil && p.cut != io.EOF && !errors.Is(p.cut, frame.ErrTorn) {

@@ -243,8 +243,7 @@ func (h *hearing) owner(a *Account, c *tracediff.Claim) string {
 	return ""
 }
 
-// stated is a checksum of a peer that a claim states; the peer is "" if the claim's writer is not
-// known.
+// stated is a checksum of a peer that a claim states; the peer is "" if the claim's writer is not known.
 type stated struct {
 	peer, sum  string
 	own, right bool

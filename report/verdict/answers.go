@@ -6,8 +6,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// answer goes through the steps. After one at which nothing differs, the steps that would
-// narrow it are left out.
+// answer goes through the steps. After one at which nothing differs, the steps that would narrow it are left out.
 func (c *Conclusion) answer(e Evidence) {
 	if c.Word != nil {
 		c.answerWord()

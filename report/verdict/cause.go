@@ -15,8 +15,7 @@ const (
 	Looks Standing = "looks-like" // the divergence looks like it
 	Seen  Standing = "seen"       // the evidence shows it: orders that differ, a checksum of another state
 	Shown Standing = "shown"      // an experiment made the same difference
-	// NotExcluded is a class that no experiment shows and none excludes. All such classes are
-	// listed.
+	// NotExcluded is a class that no experiment shows and none excludes. All such classes are listed.
 	NotExcluded Standing = "not-excluded"
 )
 

@@ -13,8 +13,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Conclusion is what happened to a session, as far as the evidence goes. Its status is
-// document.StatusOf it.
+// Conclusion is what happened to a session, as far as the evidence goes. Its status is document.StatusOf it.
 type Conclusion struct {
 	// Kind is what kind of divergence it is, "" if none was found.
 	Kind bisect.Kind
@@ -44,8 +43,7 @@ type Conclusion struct {
 	// Loaded is set if a peer diverged by loading a state at the bad end: then no tick is the divergent one.
 	Loaded *bisect.Loaded
 
-	// Tick is the divergent tick, nil if only the bracket is known, or if the peers differ
-	// at the start.
+	// Tick is the divergent tick, nil if only the bracket is known, or if the peers differ at the start.
 	Tick   *Moment
 	TickBy TickBy
 
@@ -104,8 +102,7 @@ type Conclusion struct {
 	Checksums  *Checksums
 	// Cache is the word of a game that derived data was stale, nil if there is none.
 	Cache *orderlog.PeerClaim
-	// Caches is where states show caches to differ that are derived from equal states, nil
-	// if they show none.
+	// Caches is where states show caches to differ that are derived from equal states, nil if they show none.
 	Caches *bisect.CacheSplit
 	// Word is the content of the messages of games, where nothing else shows whether the peers diverged, else nil. Runs
 	// is set if the two sides are one game that was computed twice.
@@ -122,8 +119,7 @@ type Conclusion struct {
 	Causes      []Cause
 	Excluded    []Exclusion
 	Experiments []Experiment
-	// Likenesses are all rules that fit what differs, whether or not they are right often
-	// enough to be said.
+	// Likenesses are all rules that fit what differs, whether or not they are right often enough to be said.
 	Likenesses []Likeness
 
 	// Code is where in the code the builds depart, nil if nobody asked.
@@ -178,8 +174,7 @@ type Conclusion struct {
 	Heat       *document.Heat
 	Map        *document.PositionsMap
 
-	// Fingerprint is the strict one, "" if too little is known; Levels are the others, from
-	// coarse to fine.
+	// Fingerprint is the strict one, "" if too little is known; Levels are the others, from coarse to fine.
 	Fingerprint string
 	Levels      []document.Fingerprint
 
@@ -192,8 +187,7 @@ func (c *Conclusion) Diverged() bool { return c.Kind != "" }
 // Failed reports whether the simulator that was asked for failed.
 func (c *Conclusion) Failed() bool { return c.SimFailed != "" }
 
-// Incomplete reports whether evidence was lost or lacking, or contradicts itself, so that a
-// difference may be hidden.
+// Incomplete reports whether evidence was lost or lacking, or contradicts itself, so that a difference may be hidden.
 func (c *Conclusion) Incomplete() bool {
 	return c.Alone || c.LogsUnsure || c.Inputs.State == InputsLogs || len(c.Lost)+len(c.Lacking)+len(c.Contradictions) > 0
 }
@@ -221,8 +215,7 @@ func (c *Conclusion) MayBeFirst() []string {
 	return c.Suspects
 }
 
-// Simulators are the builds that were given: the one that is trusted, and the one that the
-// peer had; "" if none was.
+// Simulators are the builds that were given: the one that is trusted, and the one that the peer had; "" if none was.
 type Simulators struct{ Sim, Own string }
 
 // Given is what evidence was taken from.
@@ -437,8 +430,7 @@ type Checksums struct {
 // Statement is what an engine said itself of the divergence.
 type Statement struct {
 	document.ClaimDocument
-	// Equal is a state point after the tick that it names at which the states are equal,
-	// nil if there is none.
+	// Equal is a state point after the tick that it names at which the states are equal, nil if there is none.
 	Equal *Moment
 	// Cleared are the accused peers that did what the game computes from their logs, while others departed.
 	Cleared []string

@@ -21,8 +21,7 @@ const (
 // Covered is what the evidence of one peer covers.
 type Covered struct {
 	Name string
-	// Spans are the ticks, or of states the state points, that each kind of evidence
-	// covers, one for each kind.
+	// Spans are the ticks, or of states the state points, that each kind of evidence covers, one for each kind.
 	Spans []document.Coverage
 	// Points are the state points of the peer's states, ascending.
 	Points []uint64

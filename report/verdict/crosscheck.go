@@ -47,8 +47,7 @@ func (c *Conclusion) traceEnds(e Evidence) {
 	}
 }
 
-// twins finds states that differ though their sync hashes are the same: the first 8 bytes of
-// two roots that are not.
+// twins finds states that differ though their sync hashes are the same: the first 8 bytes of two roots that are not.
 func (c *Conclusion) twins(e Evidence) {
 	p := e.Parted
 	if p == nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Evidence is what the comparisons of a session's artifacts found. What is not there is
-// nil.
+// Evidence is what the comparisons of a session's artifacts found. What is not there is nil.
 type Evidence struct {
 	// Bisect is nil if nothing could be compared, such as the evidence of one peer only. Then Covers is what there is.
 	Bisect *bisect.Result
@@ -77,8 +76,7 @@ type Evidence struct {
 	Facts    []document.Fact
 	// Stated are all facts, those included that only one peer states.
 	Stated []document.Fact
-	// GameLogs is what only some peers have in their games' own logs, nil if fewer than two
-	// left one.
+	// GameLogs is what only some peers have in their games' own logs, nil if fewer than two left one.
 	GameLogs *document.GameLogs
 	// PointName and TickName are an engine's own names of state points and of ticks; they
 	// return "" where it has none.
@@ -124,8 +122,7 @@ type Within struct {
 	// Scopes are the parts of the state that were traced and differ after it: RNG, an
 	// archetype's label, label/Component.field.
 	Scopes []string
-	// Ends are the sums of the whole state at the end of the tick, by the path of the
-	// peer's folder.
+	// Ends are the sums of the whole state at the end of the tick, by the path of the peer's folder.
 	Ends map[string]merkle.Short
 	// Outside is set if the traces agree after every system of the tick. System is then the last of them.
 	Outside bool

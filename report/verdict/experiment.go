@@ -210,9 +210,8 @@ func (b *bench) varies(whole bool) bool {
 	return true
 }
 
-// showUnsteady takes the classes of mistakes by which two replays in one build differ. Where no states
-// are known but hashes, the checksum may be one that does not depend on the state alone: two
-// instances show that.
+// showUnsteady takes the classes of mistakes by which two replays in one build differ. Where no states are known but
+// hashes, the checksum may be one that does not depend on the state alone: two instances show that.
 func (b *bench) showUnsteady() bool {
 	classes := []string{WallClock, IterationOrder, Uninitialized}
 	if s := b.seen; s != nil && (s.traded > 0 || s.only[0] > 0 && s.only[0] == s.only[1]) {
@@ -288,8 +287,7 @@ func (b *bench) kept(t *traits) bool {
 // mostClasses is how many classes may be named as not separated: a longer list is of no use.
 const mostClasses = 3
 
-// show takes classes as shown by the experiments that were made, the first of those that are
-// not excluded.
+// show takes classes as shown by the experiments that were made, the first of those that are not excluded.
 func (b *bench) show(classes ...string) bool {
 	classes = unique(slices.DeleteFunc(classes, b.c.excluded))
 	return b.take(Shown, classes[:min(len(classes), mostClasses)])
@@ -316,9 +314,8 @@ func (b *bench) take(standing Standing, classes []string) bool {
 // sign returns the experiment as a sign of a cause.
 func (x *Experiment) sign() Sign { return signOf(Experimented, string(x.Mode), x.Sim) }
 
-// passing are the classes of mistakes that are not made by playing: testing, predicting, saving,
-// and writes from outside of the game. A build that repeats the peer's state by playing does not
-// need them.
+// passing are the classes of mistakes that are not made by playing: testing, predicting, saving, and writes from
+// outside of the game. A build that repeats the peer's state by playing does not need them.
 var passing = []string{ImpureValidation, PredictionLeak, SaveForgets, TimerOff, ForeignWrite, BitFlip}
 
 // excludes are the classes that one mode excludes if nothing departs in it, where the build is

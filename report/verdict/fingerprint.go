@@ -16,8 +16,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// maxNames is up to how many archetypes, components or fields that differ first separate a bug
-// from others.
+// maxNames is up to how many archetypes, components or fields that differ first separate a bug from others.
 const maxNames = 8
 
 // fingerprints separates reports of one bug from others, by properties that are the same each time that it strikes: not
@@ -248,9 +247,8 @@ func checkpointName(cp *Checkpoint) string {
 // stackNames is how many frames of a call stack name a place.
 const stackNames = 6
 
-// detailNames are the details that name a place in any session: of a call stack the innermost
-// frames that all peers have, and the first ones that differ; of a path each step without what
-// is counted or numbered.
+// detailNames are the details that name a place in any session: of a call stack the innermost frames that all peers
+// have, and the first ones that differ; of a path each step without what is counted or numbered.
 func detailNames(d *document.Details) (names []string) {
 	switch d.Kind {
 	case tracediff.Stack:
@@ -276,8 +274,7 @@ func detailNames(d *document.Details) (names []string) {
 	return names
 }
 
-// differingSumsOf returns the names of the sums that differ at a checkpoint; the main one has
-// none, and is "value".
+// differingSumsOf returns the names of the sums that differ at a checkpoint; the main one has none, and is "value".
 func differingSumsOf(cp *Checkpoint) (names []string) {
 	seen := map[string]string{}
 	for _, name := range cp.Differing() {

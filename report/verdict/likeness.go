@@ -2,16 +2,14 @@ package verdict
 
 import "slices"
 
-// Likeness is a rule that fits: a sign, and the classes that a divergence with that sign looks
-// like.
+// Likeness is a rule that fits: a sign, and the classes that a divergence with that sign looks like.
 type Likeness struct {
 	Sign    Sign
 	Classes []string
 }
 
-// looks takes the classes that the divergence looks like, by the first rule that fits and
-// that was right often enough where it was measured. Nothing of some time after the tick
-// counts; if no rule fits the cause is not known.
+// looks takes the classes that the divergence looks like, by the first rule that fits and that was right often enough
+// where it was measured. Nothing of some time after the tick counts; if no rule fits the cause is not known.
 func (c *Conclusion) looks(t *traits) {
 	for _, l := range c.Likenesses {
 		rate, ok := rates[l.Sign.Kind]
@@ -74,6 +72,5 @@ func likenesses(t *traits) (list []Likeness) {
 	return list
 }
 
-// ordering are the classes of mistakes in which the order of work matters; one session does
-// not separate them.
+// ordering are the classes of mistakes in which the order of work matters; one session does not separate them.
 func (t *traits) ordering() []string { return []string{IterationOrder, UnstableSort, Locale} }

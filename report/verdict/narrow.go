@@ -8,8 +8,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// narrow finds the tick, the system, the archetype and the component, and who is wrong, as
-// far as the evidence goes.
+// narrow finds the tick, the system, the archetype and the component, and who is wrong, as far as the evidence goes.
 func (c *Conclusion) narrow(e Evidence) error {
 	if c.Exact {
 		c.Tick = c.tick(e, e.Bisect.Tick)
@@ -199,8 +198,7 @@ func (c *Conclusion) inside(tick uint64) bool {
 	return tick < c.Bracket.Bad.Tick && (c.Bracket.Good == nil || tick >= c.Bracket.Good.Tick)
 }
 
-// drilled returns where the peer that is wrong departs from the simulator in the divergent
-// tick.
+// drilled returns where the peer that is wrong departs from the simulator in the divergent tick.
 func (c *Conclusion) drilled(e Evidence) *Within {
 	if e.Bisect.Replay == nil || c.Tick == nil {
 		return nil

@@ -43,8 +43,7 @@ func owners(accounts []Account) []WordLog {
 	return out
 }
 
-// namesPlayers reports whether the paths of two or more accounts name players: the messages name
-// one of them.
+// namesPlayers reports whether the paths of two or more accounts name players: the messages name one of them.
 func namesPlayers(accounts []Account) bool {
 	paths := map[string]bool{}
 	for i := range accounts {

@@ -98,8 +98,7 @@ func byRounding(c *snapshot.Change) bool {
 	return c.ULP <= few || single && c.ULP>>29 <= few
 }
 
-// byColumn returns the values of a table that differ, by Component.field; if columns are
-// given, only of these.
+// byColumn returns the values of a table that differ, by Component.field; if columns are given, only of these.
 func byColumn(table *snapshot.TableDiff, columns []string) map[string][]*snapshot.Change {
 	out := map[string][]*snapshot.Change{}
 	for k := range table.Changes {

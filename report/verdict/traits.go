@@ -34,8 +34,7 @@ type traits struct {
 	// kept is a wrong guess for the divergent tick, which the peer did not go back to; nil if no trace shows one.
 	kept *Sign
 
-	// system is the first one after which the peers differ, scopes what differs after it;
-	// both need traces.
+	// system is the first one after which the peers differ, scopes what differs after it; both need traces.
 	system string
 	scopes []string
 
@@ -199,8 +198,7 @@ func first(list []string) string {
 // maxNamed is how many entities that differ orders may name one by one.
 const maxNamed = 24
 
-// named returns the kind of the orders of the divergent tick that name all entities that
-// differ, "" if they do not.
+// named returns the kind of the orders of the divergent tick that name all entities that differ, "" if they do not.
 func named(e Evidence, c *Conclusion, s *shape) (kind string) {
 	if s.rows == 0 || s.rows > maxNamed || !c.narrowed() {
 		return ""

@@ -216,8 +216,7 @@ func (c *Conclusion) lost(e Evidence) {
 	}
 }
 
-// valuesDiffer reports whether the states that were compared differ in more than which
-// columns their files have.
+// valuesDiffer reports whether the states that were compared differ in more than which columns their files have.
 func (c *Conclusion) valuesDiffer() bool {
 	return c.Compared != nil && c.Compared.Values+uint64(len(c.Compared.Rows)) > 0
 }

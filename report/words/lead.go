@@ -3,6 +3,7 @@ package words
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
@@ -60,9 +61,11 @@ func leadAt(c *verdict.Conclusion) string {
 	} else if few {
 		return ""
 	}
-	switch name := fields[0].Name(); fields[0].Pattern.Kind {
-	case snapshot.PatternZero, snapshot.PatternSame, snapshot.PatternAbsent:
+	name := fields[0].Name()
+	if constant(&fields[0]) {
 		return "look at the place that sets " + name + ", and at what a save or restore leaves out"
+	}
+	switch fields[0].Pattern.Kind {
 	case snapshot.PatternHigher, snapshot.PatternLower, snapshot.PatternOffset, snapshot.PatternFactor:
 		return "look for a constant, setting or clock in PLACE"
 	case snapshot.PatternTotal:
@@ -75,6 +78,12 @@ func leadAt(c *verdict.Conclusion) string {
 		return "both drew the same numbers from the RNG, so look at the order in which PLACE takes its entities (a map, a sort, threads), and at its data"
 	}
 	return ""
+}
+
+// constant reports whether a field has one value, or none, on one side, in enough rows to begin with.
+func constant(f *document.FieldSummary) bool {
+	return f.Values >= fewest && f.Pattern != nil &&
+		slices.Contains([]snapshot.PatternKind{snapshot.PatternZero, snapshot.PatternSame, snapshot.PatternAbsent}, f.Pattern.Kind)
 }
 
 // draws is where to look for the draws that only one peer makes: the states are compared at the end of the tick.

@@ -7,8 +7,7 @@ import (
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
-// both returns the engine's own name of a moment, and the number unless that is part of the
-// name.
+// both returns the engine's own name of a moment, and the number unless that is part of the name.
 func both(m verdict.Moment) string { return document.BothNames(m.Native, m.Number) }
 
 // point names a state point within a sentence.

@@ -57,8 +57,10 @@ func parted(c *verdict.Conclusion) string {
 		text.WriteString(" differ " + at(bad))
 	}
 	what := where(c)
+	alone := false // the values follow the name of the checkpoint
 	if cp := c.Checkpoint; cp != nil && c.SystemBy == verdict.SystemByCheckpoint {
-		if what != "" || !strings.HasPrefix(atCheckpoint(c), checkpoint(cp)) { // else the values begin with it
+		alone = what == "" && len(cp.Values) == 1 && !cp.Nearby
+		if !alone && (what != "" || !strings.HasPrefix(atCheckpoint(c), checkpoint(cp))) { // else the values begin with it
 			text.WriteString(", in " + checkpoint(cp))
 		}
 	} else if c.SystemBy == verdict.SystemByRestore {
@@ -81,6 +83,8 @@ func parted(c *verdict.Conclusion) string {
 		}
 	case c.Checkpoint != nil && c.Checkpoint.Nearby:
 		text.WriteString(": " + nearby(c))
+	case alone:
+		text.WriteString(": " + checkpoint(c.Checkpoint) + " " + atCheckpoint(c))
 	case c.Checkpoint != nil:
 		text.WriteString(": " + atCheckpoint(c))
 	default:
@@ -253,7 +257,11 @@ func leading(c *verdict.Conclusion, archetypes []string) string {
 		if d := c.Compared.Drawn; d != nil {
 			rng = drawn(d)
 		}
-		text = rng + "; " + text
+		if constant(&fields[0]) {
+			text += "; " + rng
+		} else {
+			text = rng + "; " + text
+		}
 	}
 	var rows uint64
 	var entities int
@@ -350,7 +358,7 @@ func within(c *verdict.Conclusion, root string) string {
 		a, b := c.Compared.Peers[0], c.Compared.Peers[1]
 		one = f.Bits == 1 && (f.Kind == snapshot.KindInteger || f.Kind == snapshot.KindFixed) && (f.Units > 1 || len(f.Difference) > 2) ||
 			f.Kind == snapshot.KindFloat && len(c.Likenesses) > 0 && c.Likenesses[0].Sign.Kind == verdict.OneBit // not by rounding
-		values = fmt.Sprintf("%s on %s, %s on %s", f.Values[a], a, f.Values[b], b)
+		values = fmt.Sprintf(" %s on %s and %s on %s", f.Values[a], a, f.Values[b], b)
 	}
 	if c.Compared != nil {
 		for i := range c.Compared.Rows {
@@ -366,20 +374,15 @@ func within(c *verdict.Conclusion, root string) string {
 		return c.Component + " of " + root
 	case len(of) == 0:
 		return root
-	case len(fields) == 1 && len(of) == 1 && len(values) < 76:
-		if of[0].Title() == of[0].Short() {
-			values = " (" + values + ")"
-		} else { // which already has parentheses
-			values = ", " + values
-		}
+	case len(fields) == 1 && len(of) == 1 && len(values) < 90:
 		text := fields[0]
 		if of[0].Kind != states.GlobalLabel || of[0].Key != "0" { // not the values that belong to no entity
 			text += " of " + of[0].Title()
 		}
 		if one {
-			text = "one bit of " + text + " differs"
+			return "one bit of " + text + " differs, which is" + values
 		}
-		return text + values
+		return text + " is" + values
 	case len(fields) == 1:
 		return fields[0] + " of " + entities(root, of)
 	case len(of) == 1 && of[0].Kind == states.GlobalLabel && of[0].Key == "0":

@@ -161,9 +161,17 @@ func TestVerdict(t *testing.T) {
 			c.Causes = []verdict.Cause{{Class: verdict.IterationOrder, Rate: &verdict.Rate{Right: 49, Of: 50}}, {Class: verdict.UnstableSort}}
 			c.Guilty, c.Replayed = []string{"client"}, true
 		}), []string{
-			"client and host diverged in tick 90, in Economy: Market.index of Player 240 (1 on client, 2 on host).",
+			"client and host diverged in tick 90, in Economy: Market.index of Player 240 is 1 on client and 2 on host.",
 			"It looks like this: iteration-order or unstable-sort; of 50 measured sessions with such evidence that was right in 49; this evidence does not separate them.",
 			"Wrong: client, which departs from a replay of the orders.",
+		}},
+		{"a checkpoint of one peer", with(duel(), func(c *verdict.Conclusion) {
+			c.Bracket.Good, c.Tick, c.SystemBy = nil, nil, verdict.SystemByCheckpoint
+			c.Checkpoint = &verdict.Checkpoint{CheckpointDocument: document.CheckpointDocument{System: "Ride 4"}, Values: []string{"exists only on host"}}
+		}), []string{
+			"client and host differ at state point 91, and nothing before is known to be equal: Ride 4 exists only on host.",
+			"The cause is not known: no states of the moment at which the peers diverged were compared.",
+			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
 		}},
 		{"a state that was loaded", with(duel(), func(c *verdict.Conclusion) {
 			after := uint64(60)
