@@ -150,8 +150,8 @@ again to continue it.
 Exit status:
   0  every bundle is stored, whatever its reports show
   2  a bundle is not stored, or an argument is unusable
-  3  all are stored, but one has no report: it takes too much time or memory, its process
-     died, or this machine could not triage it
+  3  all are stored, but one has no report: it takes too much time or memory,
+     its process died, or this machine could not triage it
 `,
 		Example: `  desynctool desk add reports/
   desynctool desk add report.zip --store /srv/desk --queue --build 1.4.3`,

@@ -186,8 +186,8 @@ Exit status:
   0  every replay gives its golden hashes
   1  one differs
   2  an argument is unusable; a golden trace, a log or results are damaged or missing
-  3  a replay was not played to its end: the simulator failed, the log is torn, or the
-     results of a platform lack it`,
+  3  a replay was not played to its end: the simulator failed, the log is torn,
+     or the results of a platform lack it`,
 		Example: `  desynctool golden check golden --sim exec:./mygame --write-results results
   desynctool golden check golden --results results --format junit=junit.xml`,
 		Args: cobra.ExactArgs(1),

@@ -45,10 +45,11 @@ One of these decides whether the session diverges. The recorded hashes never
 decide, because they are void once an order is removed:
 
   --against SIM    two simulators side by side
-  --dual, --serialize, --rollback N, --check-caches, --check-purity, --predict P,Q
-                   one simulator that checks itself, as replay does
-  --run 'CMD {}'   a command, such as the game itself; {} is the path of a log in
-                   the format of PATH: order-log.bin, its text twin, commands.txt
+  --dual, --serialize, --rollback N, --check-caches, --check-purity,
+  --predict P,Q    one simulator that checks itself, as replay does
+  --run 'CMD {}'   a command, such as the game itself; {} is the path of a log
+                   in the format of PATH: order-log.bin, its text twin,
+                   commands.txt
 ` + runHelp + `
 ` + simulators.Help + `
 

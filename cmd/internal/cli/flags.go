@@ -19,15 +19,18 @@ var valueNames = map[string]string{
 	"run": "COMMAND", "run-against": "COMMAND", "build": "COMMAND", "git": "GOOD..BAD", "run-keep": "REGEXP",
 	"run-diverges": "REGEXP", "pattern": "REGEXP", "until": "POINT", "tick": "POINT", "late-from": "TICK",
 	"every": "TICKS", "late": "TICKS", "excerpt": "TICK", "rollback": "TICKS", "ticks": "TICKS", "detect-every": "TICKS", "snapshot-every": "TICKS",
-	"fail-on": "OUTCOMES", "struct": "TEXT", "type": "NAME", "offset": "BYTES", "root": "HASH",
+	"fail-on": "OUTCOMES", "struct": "FIELDS", "ignore": "RULE", "local": "KIND", "fault": "FAULT", "dump format": "FORMAT", "type": "NAME", "offset": "BYTES", "root": "HASH",
 	"peer": "NAME", "archetype": "NAME", "param": "KEY=VALUE",
 	"orders against": "NAME", "report against": "PATH", "report output": "PATH", "minimize output": "DIR", "record output": "DIR",
-	"record join": "PEER:TICK",
+	"join": "PEER@TICK", "rejoin": "PEER@TICK+LENGTH", "add build": "BUILD", "check build": "BUILD", "since": "BUILD",
+	"fixed-in": "BUILD", "as": "NAME", "to": "GROUP", "forget player": "NAME", "listen": "ADDRESS", "metrics": "ADDRESS", "url": "URL",
+	"tls-cert": "FILE", "tls-key": "FILE", "uploads": "DIR", "blobs": "PLACE", "where": "FILTER", "order": "ORDER", "after": "ENTRY", "scope": "SCOPE", "predict": "P,Q", "only": "PATTERN", "platform": "NAME", "name": "NAME",
+	"secret-file": "FILE",
 }
 
 // typeNames are the names of values by their type, for flags that valueNames lacks.
 var typeNames = map[string]string{
-	"string": "TEXT", "stringArray": "TEXT", "strings": "LIST", "int": "N", "int64": "N", "uint": "N", "uint16": "N", "uint64": "N",
+	"string": "TEXT", "stringArray": "TEXT", "strings": "LIST", "uintSlice": "LIST", "int": "N", "int64": "N", "uint": "N", "uint16": "N", "uint64": "N",
 	"float64": "N", "duration": "TIME",
 }
 

@@ -71,10 +71,23 @@ func Helps(t *testing.T, p func() cli.Program, least int) {
 	}
 	top := root(p())
 	for _, words := range commands {
-		if c, _, _ := top.Find(words); c.DisableFlagParsing { // the help belongs to another program
+		c, _, _ := top.Find(words)
+		if c.DisableFlagParsing { // the help belongs to another program
 			continue
 		}
+		lines := strings.Split(c.Long, "\n")
+		for i, line := range lines[1:] {
+			before, continues := lines[i], strings.HasPrefix(line, "     ") && !strings.HasPrefix(strings.TrimSpace(line), "(")
+			if continues && strings.HasPrefix(before, "  ") && prose.Columns(before) > helpWidth {
+				t.Errorf("%v: a row that continues in the next line is too long: %s", words, before)
+			}
+		}
 		help := helpOf(t, p, words)
+		for line := range strings.Lines(help) {
+			if strings.Contains(line, "--") && strings.Contains(line, " TEXT ") {
+				t.Errorf("%v: the name of a value does not show what it is: %s", words, line)
+			}
+		}
 		for line := range strings.Lines(help) {
 			if n := prose.Columns(strings.TrimSuffix(line, "\n")); n > helpWidth {
 				t.Errorf("%v: %d columns: %s", words, n, line)
