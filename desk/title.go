@@ -37,9 +37,13 @@ func (t *title) text(game string) string {
 	return text
 }
 
-// kindOf returns the kind of a divergence for a title, empty for the usual one.
+// kindOf returns the kind of a divergence for a title, empty for the usual one and for a message: the kind of a message
+// begins with the engine, which may have another name than the game.
 func kindOf(f *document.Fingerprint, game string) string {
-	kind := strings.TrimPrefix(strings.TrimPrefix(f.Name, game), " ")
+	kind, named := strings.CutPrefix(f.Name, game+" ")
+	if !named && game != "" {
+		return ""
+	}
 	for _, usual := range []string{string(bisect.StateDiffers), "unknown"} {
 		if rest, ok := strings.CutPrefix(kind, usual); ok && (rest == "" || rest[0] == ',') {
 			return strings.TrimPrefix(rest, ", ")

@@ -60,6 +60,15 @@ func TestSearch(t *testing.T) {
 	})
 }
 
+// TestTitleOfMessage: the title of a message has no part of an engine's name that is longer than the game's.
+func TestTitleOfMessage(t *testing.T) {
+	r := known(print(document.LevelKind, "rts: Gold Edition claim"), print(document.LevelMessage, "Checksum # mismatched"))
+	r.Fingerprints = r.Fingerprints[len(r.Fingerprints)-2:]
+	if k, _ := desk.KeyOf(r); k.Title != "rts: Checksum # mismatched" {
+		t.Errorf("%q", k.Title)
+	}
+}
+
 // TestTitlePattern: a title has the pattern of the values if the states are those of the divergent tick.
 func TestTitlePattern(t *testing.T) {
 	bad := uint64(5)
