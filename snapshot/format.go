@@ -1,3 +1,6 @@
+// Package snapshot reads, writes, compares and hashes states of a game: tables of entities with typed columns, in the
+// format .snap (docs/snapshot.md) and, through a Format, in the formats of engines. Open or Load a file, Compare two
+// states for a Diff, and let subpackage merkle descend their hashes.
 package snapshot
 
 import (
