@@ -26,7 +26,7 @@ func TestRelays(t *testing.T) {
 			return fmt.Sprintf("[3.1] t=%d peer=%s hash=0x%08X", tick, peer, sum)
 		},
 		"JSON": func(tick int, peer string, sum uint32) string {
-			return fmt.Sprintf(`{"ev":"hash","who":"%s","tick":%d,"h":"%08x"}`, peer, tick, sum)
+			return fmt.Sprintf(`{"t":%d,"ev":"hash","who":"%s","tick":%d,"h":"%08x","lag":%d}`, 1725199556106+33*tick, peer, tick, sum, tick*7%300)
 		},
 		"XML": func(tick int, peer string, sum uint32) string {
 			return fmt.Sprintf(`<sync frame="%d" player="%s" crc="%08x"/>`, tick, peer, sum)
