@@ -2,6 +2,7 @@ package bisect
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -55,14 +56,17 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 		}
 	}
 	r.findings(traces)
+	before, meanwhile := r.around(differ, peers)
 	switch {
 	case b == nil && differ != nil && r.Snapshots > 0 && len(r.stateless(differ, peers)) > 0:
 		r.byTraces(differ)
 		r.lose("no states of %s; the states of %s, which agree in their checksums too, are equal", strings.Join(r.stateless(differ, peers), ", "), strings.Join(names(peers), ", "))
-	case b == nil && differ != nil && r.Equal != nil && differ.OfRuns() == runs && differ.EqualFrom.Number == 0 && pointOf(differ, differ.First.Tick).Tick > *r.Equal:
-		r.byTraces(differ)
-		if b := *r.Bracket; b.Good == nil || b.Good.Tick < *r.Equal {
-			b.Good, b.By = &snapshot.Point{Tick: *r.Equal}, BySnapshotsAndSums
+	case b == nil && differ != nil && r.Snapshots > 0 && differ.OfRuns() == runs && !meanwhile:
+		if r.byTraces(differ); len(r.Splits) > 0 {
+			r.Healed = r.Splits[0].Healed
+		}
+		if b := *r.Bracket; before != nil && (b.Good == nil || b.Good.Tick < *before) {
+			b.Good, b.By = &snapshot.Point{Tick: *before}, BySnapshotsAndSums
 			r.set(b)
 		}
 	case b == nil && differ != nil && r.Snapshots > 0 && differ.OfRuns() == runs && !r.unlike:
@@ -98,6 +102,34 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 		r.judge(t)
 		r.lostTraces(t)
 	}
+}
+
+// around returns the last state point of two peers before checksums differ, nil if there is none, and whether two peers have a
+// state while they do.
+func (r *Result) around(t *tracediff.Result, peers []*peer) (before *uint64, meanwhile bool) {
+	if t == nil || t.Bracket == nil {
+		return nil, true
+	}
+	from, to := pointOf(t, t.Bracket.Bad).Tick, uint64(math.MaxUint64)
+	if t.EqualFrom.Number > 0 {
+		to = pointOf(t, t.EqualFrom).Tick
+	}
+	of := map[uint64]string{}
+	for _, p := range peers {
+		for i := range p.set.Entries {
+			point := p.set.Entries[i].Point.Tick
+			switch other, ok := of[point]; {
+			case !ok:
+				of[point] = p.name
+			case other == p.name:
+			case point >= from:
+				meanwhile = meanwhile || point < to
+			case before == nil || *before < point:
+				before = &point
+			}
+		}
+	}
+	return before, meanwhile
 }
 
 // narrowBySums narrows the bracket of the states to the checksums that differ within it. Checksums that cover a part of

@@ -106,7 +106,26 @@ func isDeep(text []byte) bool {
 			depth--
 		}
 	}
-	return bytes.Count(line, []byte{'{'}) > 3 || m != nil && (deepest > 2 || deepest > 1 && isTick(m[1]))
+	return bytes.Count(line, []byte{'{'}) > 3 || m != nil && (deepest > 2 || isTick(m[1]) && (deepest > 1 || hasOthers(text, line)))
+}
+
+// hasOthers reports whether lines of a text are records of another type than the first one, with the same bracket:
+//
+//	World { Tick = 60, Food = 1120 }
+//	  Ant { Id = 1, Pos = (30, 30, 3), Energy = 100 }
+func hasOthers(text, first []byte) bool {
+	begin := bytes.IndexAny(first, "[({")
+	kind, others, all := bytes.TrimSpace(first[:begin]), 0, 0
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) == 0 || bytes.HasPrefix(line, kind) {
+			continue
+		}
+		all++
+		if i := bytes.IndexAny(line, "[({"); i > 0 && line[i] == first[begin] && isWordByte(line[0]) {
+			others++
+		}
+	}
+	return others > 0 && others == all
 }
 
 // maxBegin is how many bytes the begin of a container, a key or a type has at most.

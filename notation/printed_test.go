@@ -31,6 +31,8 @@ func TestPrinted(t *testing.T) {
 			sniffs(t, n, true, text)
 		})
 	}
+	sniffs(t, n, true, "World { Tick = 0, Food = 898 }\n  Ant { Id = 1, Hp = 9 }\n  Ant { Id = 2, Hp = 8 }\nWorld { Tick = 15, Food = 899 }\n  Ant { Id = 1, Hp = 9 }\n")
+	sniffs(t, n, false, "Ant { Tick = 0, Food = 898 }\nAnt { Tick = 1, Food = 899 }\n") // rows
 	parses(t, n, `#<struct State tick=5, units=[#<Unit:0x00007f3a2b @id=7, @at=#<struct x=1.5>>, #<Unit>]>`,
 		`{ "#type": text(State) "tick": number(5) "units": [ { "#type": text(Unit) "id": number(7) "at": { "x": number(1.5) end end { "#type": text(Unit) end end end`)
 	parses(t, n, `State(tick: 5, units: [Unit(id: 7, name: "a b", to: Optional(3))])`,

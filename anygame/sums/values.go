@@ -458,7 +458,7 @@ func (v *Values) Format() tracediff.Format {
 				}
 				*to = tracediff.Checkpoint{Tick: l.tick, Scope: one.scope, Sums: to.Sums[:0]}
 				if thing := l.thing(one.thing); thing != "" {
-					to.Scope += " of " + thing
+					to.Scope = strings.TrimPrefix(to.Scope+" of "+thing, " of ")
 				}
 				for i, name := range one.names {
 					if name != "" {

@@ -104,12 +104,7 @@ func relaySession(t *testing.T, form string, peers [3]string, line func(tick int
 			}
 			dir := t.TempDir()
 			for name, text := range files {
-				if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				writeFile(t, filepath.Join(dir, name), text)
 			}
 			what := fmt.Sprintf("%s, %q, wrong from %d on, states up to %d", form, peers, at, last)
 			r, fault := triaged(t, archive.Options{}, dir)
@@ -136,6 +131,51 @@ func relaySession(t *testing.T, form string, peers [3]string, line func(tick int
 				t.Errorf("%s: %s", what, first)
 			}
 		}
+	}
+}
+
+// TestPassingSums: checksums that differ for some ticks between two states that are equal show when the peers diverged and when they
+// are equal again. If there are states at these ticks, only the checksums differ.
+func TestPassingSums(t *testing.T) {
+	for _, every := range []int{20, 1} {
+		dir, all := t.TempDir(), moments(1, 120, -1, 2)
+		for n, peer := range []string{"ann", "bob"} {
+			var log strings.Builder
+			for _, m := range all {
+				sum := m.sum()
+				if n == 1 && m.tick >= 53 && m.tick < 56 {
+					sum ^= 0x5bd1e995
+				}
+				fmt.Fprintf(&log, "net: tick %d hash %08x\n", m.tick, sum)
+				if m.tick%every == 0 {
+					writeFile(t, filepath.Join(dir, peer, fmt.Sprintf("state_%03d.json", m.tick)), m.json(0))
+				}
+			}
+			writeFile(t, filepath.Join(dir, peer, "game.log"), log.String())
+		}
+		r, fault := triaged(t, archive.Options{}, dir)
+		if r == nil {
+			t.Fatal(fault)
+		}
+		text := textOf(t, r)
+		if every == 1 {
+			if r.Status != document.Diverged || !strings.Contains(text, "Only checksums differ") {
+				t.Errorf("with all states: %s", text)
+			}
+			continue
+		}
+		if f := r.FirstDivergence; r.Status != document.Diverged || f == nil || f.Bracket == nil || *f.Bracket.Good != 52 || f.Bracket.Bad != 53 || f.Healed == nil || *f.Healed != 56 {
+			t.Errorf("%s", text)
+		}
+	}
+}
+
+func writeFile(t *testing.T, path, text string) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

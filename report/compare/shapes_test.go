@@ -229,6 +229,14 @@ var shapes = []shape{
 		}
 		return fmt.Sprintf("level=DEBUG msg=\"remote checksum\" frame=%d for_frame=%d remote=%08x local=%08x\n", m.tick+5+noise.IntN(2), m.tick, m.sum(), m.sum())
 	}),
+	lined("records of two types in one file", "a.txt", func(m moment, _ *rand.Rand) string {
+		if m.tick%10 > 0 {
+			return ""
+		}
+		return fmt.Sprintf("WorldState { Turn = %d, Gold = %d }\n", m.tick, m.gold) + m.each(func(i int) string {
+			return fmt.Sprintf("  Ant { Id = %d, Pos = (%d, 3), Hp = %d, Task = Forage }\n", 1+i, m.x[i], m.hp[i])
+		})
+	}),
 	lined("a grid of numbers", "a.txt", func(m moment, _ *rand.Rand) string {
 		return fmt.Sprintf("Turn %d\n", m.tick) + m.each(func(i int) string { return fmt.Sprintf("%d %d 0 3\n", m.x[i], m.hp[i]) })
 	}),

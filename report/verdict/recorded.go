@@ -33,7 +33,7 @@ func (c *Conclusion) recorded(e Evidence) {
 			}
 		case c.Parting == nil || t.Bracket.Bad.Number < c.Parting.Bad:
 			c.Parting = &document.Parting{Bad: t.Bracket.Bad.Number, Native: t.NativeName(t.Bracket.Bad), By: t.Traces[0].Kind()}
-			c.Checksums = &Checksums{State: SumsPart, By: c.Parting.By, From: tracedTick(t, t.Bracket.Bad), Groups: traceGroups(t)}
+			c.Checksums = tracedSums(SumsPart, t)
 			if t.Bracket.HasGood {
 				c.Parting.Good, c.Checksums.Good = &t.Bracket.Good.Number, tracedTick(t, t.Bracket.Good)
 			}
@@ -134,16 +134,21 @@ func differingSums(e Evidence) *Checksums {
 		if t.First == nil || t.Bracket == nil {
 			continue
 		}
-		s := &Checksums{State: SumsOnly, By: t.Traces[0].Kind(), From: tracedTick(t, t.Bracket.Bad), Groups: traceGroups(t)}
-		if t.EqualFrom.Number > t.LastDiffering.Number {
-			s.To, s.Again = tracedTick(t, t.LastDiffering), tracedTick(t, t.EqualFrom)
-		}
-		return s
+		return tracedSums(SumsOnly, t)
 	}
 	if s := e.Bisect.Sums; s != nil {
 		return &Checksums{State: SumsOnly, From: &Moment{Number: s.Bad}, Point: true, Groups: s.Groups}
 	}
 	return nil
+}
+
+// tracedSums returns where the checksums of traces differ.
+func tracedSums(state SumsState, t *tracediff.Result) *Checksums {
+	s := &Checksums{State: state, By: t.Traces[0].Kind(), From: tracedTick(t, t.Bracket.Bad), Groups: traceGroups(t)}
+	if t.EqualFrom.Number > t.LastDiffering.Number {
+		s.To, s.Again = tracedTick(t, t.LastDiffering), tracedTick(t, t.EqualFrom)
+	}
+	return s
 }
 
 // detected returns when the first peer noticed: the first tick that an engine's own claim
