@@ -4,6 +4,7 @@
 //	[[0, 3720207379], [1, 2212294583], …]
 //	<log><turn n="0" hash="f4dbdf21"/><turn n="1" hash="83dcefb7"/>…</log>
 //	{"hashes": [3720207379, 2212294583, …]}
+//	<table><tr><th>turn</th><th>hash</th></tr><tr><td>0</td><td>f4dbdf21</td></tr>…</table>
 //
 // The names of a map, or a number in each row, are the ticks. In a list of nothing but checksums, their places are.
 package history

@@ -78,6 +78,8 @@ func TestRead(t *testing.T) {
 		{"a.json", `[` + each(10, `{"tick":%d,"ok":true,"hash":%d}`) + `]`, decimal},
 		{"a.json", `{` + each(10, `"frame_%d":%d`) + `}`, strings.ReplaceAll(decimal, "tick", "frame")},
 		{"a.xml", `<log>` + strings.ReplaceAll(each(10, `<turn n="%d" hash="%08x"/>`), ",", "") + `</log>`, strings.ReplaceAll(hexadecimal, "tick", "turn")},
+		{"a.xml", `<log>` + strings.ReplaceAll(each(10, `<turn n="%d"><hash>%08x</hash></turn>`), ",", "") + `</log>`, strings.ReplaceAll(hexadecimal, "tick", "turn")},
+		{"a.xml", `<table><tr><th>turn</th><th>hash</th></tr>` + strings.ReplaceAll(each(10, `<tr><td>%d</td><td>%08x</td></tr>`), ",", "") + `</table>`, strings.ReplaceAll(hexadecimal, "tick", "turn")},
 		{"a.yaml", "checksums:\n  " + strings.ReplaceAll(each(10, `%d: 0x%08x`), ",", "\n  ") + "\n", strings.Replace(strings.Replace(decimal, "line 1", "line 2", 1), "line 1", "line 11", 1)},
 		{"a.lua", "return {" + each(10, `[%d] = "%08x"`) + "}", hexadecimal},
 		{"a.json", `{"10":"5f3a91c7","0":"00ab34ff","5":"9ab3c1d2","15":"77e01f3b","20":"5d1c22aa","30":"f4dbdf21","25":"83dcefb7","35":"1ad5be0d"}`, "8; line 1 tick 0 =0x00ab34ff; line 1 tick 35 =0x1ad5be0d"},
@@ -162,6 +164,7 @@ func TestOther(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("{" + each(10, `"%d":%d`) + "}"))
 	f.Add([]byte(`<log><turn n="0" hash="1"/><x/><turn n="1"`))
+	f.Add([]byte(`<table><tr><th>turn</th><th>crc</th></tr><tr><td>1</td><td>5f3a91c7</td></tr><tr><td>2`))
 	f.Add([]byte("hashes:\n- 1\n- {a: 5}\n"))
 	f.Fuzz(func(_ *testing.T, text []byte) {
 		for _, n := range notation.All() {

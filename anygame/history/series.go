@@ -182,6 +182,7 @@ func (v *value) byNames(s *series) bool {
 
 // inRows takes the elements of a list that have a tick each.
 func (v *value) inRows(s *series) bool {
+	v = v.headed()
 	at := v.tickOf()
 	if at < 0 {
 		return false
@@ -199,6 +200,25 @@ func (v *value) inRows(s *series) bool {
 		}
 	}
 	return true
+}
+
+// headed returns a table whose first row has the names of its columns with these names, and other values as they are.
+func (v *value) headed() *value {
+	head := v.members[0].members
+	if !v.members[0].list || len(v.members) < 2 || slices.ContainsFunc(head, func(m value) bool { return m.open || bytes.ContainsAny(m.text, "0123456789") }) {
+		return v
+	}
+	out := *v
+	out.members = lists.Map(v.members[1:], func(r value) value {
+		if r.list = false; len(r.members) == len(head) {
+			r.members = slices.Clone(r.members)
+			for i := range head {
+				r.members[i].name = string(head[i].text)
+			}
+		}
+		return r
+	})
+	return &out
 }
 
 // tickOf returns the place of the tick in the elements of a list: a member with a word for it, or a number that grows from the first

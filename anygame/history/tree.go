@@ -2,7 +2,9 @@ package history
 
 import (
 	"bytes"
+	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/notation"
 )
 
@@ -63,7 +65,27 @@ func (t *tree) End(at int) {
 	n := len(t.stack) - 1
 	top := t.stack[n]
 	t.stack, t.at = t.stack[:n], at
+	if top.item {
+		top.unwrap()
+	}
 	t.add(top)
+}
+
+// unwrap makes a scalar of each element in XML that has one, <hash>f4dbdf21</hash>, and a list of a row of cells.
+func (v *value) unwrap() {
+	for i := range v.members {
+		m := &v.members[i]
+		if !m.item || !m.list || slices.ContainsFunc(m.members, func(one value) bool { return one.open }) {
+			continue
+		}
+		if len(v.members) == 1 && len(m.members) > 1 && !m.cut { // <tr><td>0</td><td>f4dbdf21</td></tr>
+			v.list, v.members = true, lists.Map(m.members, func(one value) value { one.name = ""; return one })
+			return
+		}
+		if len(m.members) == 1 {
+			*m = m.members[0]
+		}
+	}
 }
 
 // add adds a value to the map or list that is open. An item is an element of a list with its name.
