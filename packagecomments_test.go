@@ -1,11 +1,10 @@
 package desynctool_test
 
 import (
-	"go/doc"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -13,16 +12,22 @@ import (
 // TestPackageComments: each package that other programs may import has a comment that begins with its name.
 func TestPackageComments(t *testing.T) {
 	for _, dir := range []string{"snapshot", "snapshot/merkle", "snapshot/signatures", "orderlog", "tracediff", "bisect"} {
-		files := token.NewFileSet()
-		noTests := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
-		packages, err := parser.ParseDir(files, filepath.FromSlash(dir), noTests, parser.ParseComments|parser.PackageClauseOnly)
-		if err != nil || len(packages) != 1 {
-			t.Fatalf("%s: %d packages, %v", dir, len(packages), err)
+		paths, err := filepath.Glob(filepath.FromSlash(dir + "/*.go"))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("%s: no files, %v", dir, err)
 		}
-		for name, p := range packages {
-			if text := doc.New(p, dir, 0).Doc; !strings.HasPrefix(text, "Package "+name+" ") {
-				t.Errorf("%s: the comment is %.60q", dir, text)
+		has := func(path string) bool {
+			if strings.HasSuffix(path, "_test.go") {
+				return false
 			}
+			f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.PackageClauseOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.HasPrefix(f.Doc.Text(), "Package "+f.Name.Name+" ")
+		}
+		if !slices.ContainsFunc(paths, has) {
+			t.Errorf("%s: no comment of the package", dir)
 		}
 	}
 }
