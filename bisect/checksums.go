@@ -140,7 +140,7 @@ func (r *Result) narrowBySums(t *tracediff.Result, peers int) {
 		return
 	}
 	d, b := t.Dialect(), *r.Bracket
-	whole := d.Covers == "" && !d.Cumulative && !d.Values && separates(t, b.A, b.B, peers)
+	whole := d.Covers == "" && !d.Cumulative && !d.Values && (separates(t, b.A, b.B, peers) || r.others(t, peers))
 	good, bad := differsWithin(t, b)
 	switch {
 	case !t.Bracket.HasGood && (b.Good != nil || !whole):
@@ -195,6 +195,21 @@ func separates(t *tracediff.Result, a, b string, peers int) bool {
 	}
 	at, other := group(a), group(b)
 	return compares(t, a, b, peers) && (at < 0 && other < 0 && len(t.Traces) == 2 || at >= 0 && other >= 0 && at != other)
+}
+
+// others reports whether traces separate two other peers than those of the bracket, which also differ in their states: one of these
+// may have been away.
+func (r *Result) others(t *tracediff.Result, peers int) bool {
+	for i, group := range r.Groups {
+		for _, other := range r.Groups[:i] {
+			for _, a := range group {
+				if slices.ContainsFunc(other, func(b string) bool { return separates(t, a, b, peers) }) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // compares reports whether traces compare two of so many peers. Two traces of two peers may have other names.

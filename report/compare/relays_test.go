@@ -134,6 +134,38 @@ func relaySession(t *testing.T, form string, peers [3]string, line func(tick int
 	}
 }
 
+// TestAwayAtFirst: the peer that the bracket of the states is of was away when the checksums first differ. Those of two other peers,
+// whose states differ too, narrow it.
+func TestAwayAtFirst(t *testing.T) {
+	dir := t.TempDir()
+	for n, peer := range []string{"ann", "bob", "cid"} {
+		at := -1
+		if n == 2 {
+			at = 53
+		}
+		var log strings.Builder
+		for _, m := range moments(1, 120, at, 2) {
+			if n == 0 && m.tick >= 45 && m.tick < 60 {
+				continue
+			}
+			if m.tick%5 == 0 {
+				fmt.Fprintf(&log, "net: tick %d hash %08x\n", m.tick, m.sum())
+			}
+			if m.tick%40 == 0 {
+				writeFile(t, filepath.Join(dir, peer, fmt.Sprintf("state_%03d.json", m.tick)), m.json(0))
+			}
+		}
+		writeFile(t, filepath.Join(dir, peer, "game.log"), log.String())
+	}
+	r, fault := triaged(t, archive.Options{}, dir)
+	if r == nil {
+		t.Fatal(fault)
+	}
+	if f := r.FirstDivergence; f == nil || f.Bracket == nil || f.Bracket.Good == nil || *f.Bracket.Good != 50 || f.Bracket.Bad != 55 {
+		t.Error(textOf(t, r))
+	}
+}
+
 // TestPassingSums: checksums that differ for some ticks between two states that are equal show when the peers diverged and when they
 // are equal again. If there are states at these ticks, only the checksums differ.
 func TestPassingSums(t *testing.T) {
