@@ -148,6 +148,7 @@ func (c *collector) take(top *open) bool {
 		one.nested++
 		return true
 	}
+	one.bare = c.named
 	one.wide = one.maps == one.orders && (one.orders == 0 || one.wide) && c.named && len(top.ofPlayers()) > 1
 	return one.count(&top.value, nil)
 }
@@ -231,7 +232,8 @@ type census struct {
 	nested  int // that hold the orders of a tick
 	parents int // of maps inside those
 	wide    bool
-	leads   int // maps before the first order that have no tick
+	bare    bool // a file with inputs: they need neither a player nor a kind
+	leads   int  // maps before the first order that have no tick
 	tick    map[string]int
 	player  map[string]int
 	kinds   map[string]map[string]int
@@ -258,7 +260,7 @@ func (s *census) count(v, tick *value) bool {
 		return false
 	}
 	s.maps++
-	if tick == nil || player == nil && len(kinds) == 0 && !s.wide {
+	if tick == nil || player == nil && len(kinds) == 0 && !s.wide && !s.bare {
 		return false
 	}
 	if _, ok := tickOf(tick.text); !ok {
@@ -300,7 +302,7 @@ func (s *census) fits() bool {
 	}
 	n := s.names()
 	all := func(count map[string]int, name string) bool { return name != "" && count[name] == s.orders }
-	if !all(s.tick, n.tick) || !all(s.player, n.player) && n.kind == "" && !n.wide {
+	if !all(s.tick, n.tick) || !all(s.player, n.player) && n.kind == "" && !n.wide && !s.bare {
 		return false
 	}
 	return s.orders >= 3 || s.place != "" && s.place != "[]"
@@ -317,7 +319,7 @@ func (s *census) names() names {
 		}
 		return best
 	}
-	n := names{tick: most(s.tick), player: most(s.player), wide: s.wide}
+	n := names{tick: most(s.tick), player: most(s.player), wide: s.wide, bare: s.bare}
 	if s.wide {
 		n.player = ""
 		return n
@@ -394,7 +396,7 @@ func (c *collector) add(v, tick *value) bool {
 		return true
 	}
 	player, kind := v.named(n.player), v.named(n.kind)
-	if player == nil && kind == nil {
+	if player == nil && kind == nil && !n.bare {
 		c.fail(v, "neither a player nor a kind of order")
 		return true
 	}

@@ -47,6 +47,7 @@ type Pattern struct {
 type names struct {
 	tick, player, kind string
 	wide               bool
+	bare               bool // an order may have neither a player nor a kind
 }
 
 // Learn returns the pattern of a file by its beginning, whole lines of up to 1 MiB. It is nil if the file holds no

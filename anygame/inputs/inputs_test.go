@@ -56,6 +56,14 @@ var files = []struct{ file, name, text, want string }{
 `,
 	},
 	{
+		"inputs.csv", "a table of inputs, without a word for the player",
+		"tick,boat,rudder,sail\n0,0,1,1\n0,1,0,1\n1,0,-1,0\n",
+		`2: tick 0 player 0 #0 input {"boat":0,"rudder":1,"sail":1}
+3: tick 0 player 0 #1 input {"boat":1,"rudder":0,"sail":1}
+4: tick 1 player 0 #0 input {"boat":0,"rudder":-1,"sail":0}
+`,
+	},
+	{
 		"a.json", "a document",
 		`{"version":2,"seed":7,"orders":[
   {"frame":1,"player":"bob","type":"build","what":"mill"},
