@@ -21,7 +21,6 @@ var accepted = []string{
 	"cmd/desynctool/testdata/script/jsonlogs.txtar", // logs of a logging library
 	"cmd/desynctool/testdata/script/rotated.txtar",  // has logs of that kind
 	"cmd/desynctool/testdata/script/nearby.txtar",   // logs with values
-	"cmd/desynctool/testdata/script/packs.txtar",    // has a log of that kind
 	"cmd/desynctool/testdata/script/parts.txtar",    // has logs of that kind
 	"cmd/desynctool/testdata/script/traces.txtar",   // too
 	"engines/spring/testdata/computed.txt",          // two columns

@@ -10,12 +10,12 @@ import (
 )
 
 // fillers are words that may be between a number and its name.
-const fillers = " is for at of the was no number nr value equals on "
+const fillers = " is for at of the was no number nr value equals on to now changed "
 
 // filler reports whether a token is such a word.
 func (p *parsed) filler(i int) bool {
 	t := &p.tokens[i]
-	return t.to-t.from <= len("number") && strings.Contains(fillers, " "+strings.ToLower(p.text(i))+" ")
+	return t.to-t.from <= len("changed") && strings.Contains(fillers, " "+strings.ToLower(p.text(i))+" ")
 }
 
 // parsed is a line that was taken apart.

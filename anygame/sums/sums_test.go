@@ -672,3 +672,15 @@ func TestSaidSums(t *testing.T) {
 		t.Error(title)
 	}
 }
+
+// TestChanged: words between the word for a checksum and its value are no name of it.
+func TestChanged(t *testing.T) {
+	var log strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&log, "debug(net): input tick=%d unit=4 dq=0\ndebug(sim): tick %d: state hash changed to %d\n", i, i, int64(i+1)*-0x1E3779B97F4A7C15)
+	}
+	p := sums.Learn([]byte(log.String()), "stderr.txt")
+	if p == nil || !strings.Contains(p.Title(), `checksum is "hash changed"`) && !strings.Contains(p.Title(), `checksum is "hash"`) {
+		t.Fatal(p)
+	}
+}
