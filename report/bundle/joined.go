@@ -41,6 +41,10 @@ func (n *naming) plain(name string) string {
 // name. Words that all names of one list have in common do not count. All words of one name are words of the other one, and
 // of no third name. Names of digits alone are the same only if both lists have the same ones.
 func sameNames(names, others []string) []int {
+	const most = 256 // as many peers are compared
+	if len(names) > most || len(others) > most {
+		return slices.Repeat([]int{-1}, len(names))
+	}
 	a, b := ownWords(names), ownWords(others)
 	fits := func(i, j int) bool { return contains(a[i], b[j]) || contains(b[j], a[i]) }
 	digits := len(names) == len(others) && !slices.ContainsFunc(a, func(words []string) bool {
@@ -62,7 +66,7 @@ func sameNames(names, others []string) []int {
 			}
 			one := true
 			for k := range names {
-				one = one && (k == i || same || !fits(k, j))
+				one = one && (k == i || (same || !fits(k, j)) && stem(names[k]) != stem(names[i]))
 			}
 			for k := range others {
 				one = one && (k == j || same || !fits(i, k))

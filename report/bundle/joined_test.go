@@ -21,9 +21,13 @@ func TestSameNames(t *testing.T) {
 		{[]string{"peer 0", "peer 1"}, []string{"1", "2"}, []int{-1, -1}},
 		{[]string{"anna", "bob"}, []string{"anna", "bob"}, []int{-1, -1}}, // the same names
 		{[]string{"anna", "bob"}, []string{"anna_old", "anna_new"}, []int{-1, -1}},
+		{[]string{"anna", "anna.gz"}, []string{"anna.zip", "bob.zip"}, []int{-1, -1}}, // two of one name
 		{[]string{"server"}, []string{"anna", "bob"}, []int{-1}},
 		{[]string{"zoë", "kai"}, []string{"ZOË.tar.gz", "kai.tar.gz"}, []int{0, 1}},
 	} {
+		if got := sameNames(slices.Repeat(c.names, 200), c.others); slices.Max(got) >= 0 {
+			t.Errorf("%d names: %v", len(got), got)
+		}
 		if got := sameNames(c.names, c.others); !slices.Equal(got, c.want) {
 			t.Errorf("%q, %q: %v, expected %v", c.names, c.others, got, c.want)
 		}

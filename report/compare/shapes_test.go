@@ -229,6 +229,35 @@ var shapes = []shape{
 		}
 		return fmt.Sprintf("level=DEBUG msg=\"remote checksum\" frame=%d for_frame=%d remote=%08x local=%08x\n", m.tick+5+noise.IntN(2), m.tick, m.sum(), m.sum())
 	}),
+	{"two files of one tick in different notations", func(file func(name, text string), all []moment, _ *rand.Rand) {
+		for _, m := range all {
+			if m.tick%10 == 0 {
+				file(fmt.Sprintf("dump/globals-%06d.json", m.tick), fmt.Sprintf(`{"tick": %d, "gold": %d}`, m.tick, m.gold))
+				file(fmt.Sprintf("dump/ents-%06d.csv", m.tick), "id,x,hp\n"+m.each(func(i int) string { return fmt.Sprintf("%d,%d,%d\n", 40+i, m.x[i], m.hp[i]) }))
+			}
+		}
+	}},
+	{"settings in another folder", func(file func(name, text string), all []moment, noise *rand.Rand) {
+		log := ""
+		for _, m := range all {
+			log += fmt.Sprintf("[2026.01.01-00.00.%02d:%03d][%3d]LogLockstep: Display: Step %d Checksum 0x%08X\n", m.tick%60, noise.IntN(1000), m.tick%1000, m.tick, m.sum())
+		}
+		file("Saved/Logs/Game.log", log)
+		file("Saved/Config/GameUserSettings.ini", fmt.Sprintf("[/Script/Engine.GameUserSettings]\nResolutionSizeX=1920\nFrameRateLimit=%d.000000\n", noise.IntN(1000)))
+	}},
+	{"inputs in a table beside states in a folder", func(file func(name, text string), all []moment, noise *rand.Rand) {
+		inputs := "tick,boat,rudder,sail\n"
+		for _, m := range all {
+			inputs += fmt.Sprintf("%d,0,%d,1\n%d,1,0,%d\n%d,2,0,1\n", m.tick, m.tick%3-1, m.tick, m.tick%2, m.tick)
+			if m.tick%10 == 0 {
+				file(fmt.Sprintf("snapshots/step-%d.json", m.tick), m.json(noise.IntN(1e6)))
+			}
+		}
+		file("inputs.csv", inputs)
+	}},
+	lined("changes in words", "game.log", func(m moment, _ *rand.Rand) string {
+		return fmt.Sprintf("debug(sim): tick %d: state hash changed to %d\n", m.tick, int64(m.sum())*-0x9E3779B97F4A)
+	}),
 	lined("records of two types in one file", "a.txt", func(m moment, _ *rand.Rand) string {
 		if m.tick%10 > 0 {
 			return ""

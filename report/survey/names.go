@@ -128,7 +128,9 @@ func (s *Survey) supposed() {
 // byFolder returns the groups of each folder, of one notation.
 func (s *Survey) byFolder() (out [][]*group) {
 	for _, g := range s.order {
-		i := slices.IndexFunc(out, func(list []*group) bool { return list[0].dir == g.dir && list[0].notation.Name == g.notation.Name })
+		i := slices.IndexFunc(out, func(list []*group) bool {
+			return list[0].dir == g.dir && (list[0].notation.Name == g.notation.Name || list[0].sameNumbers(g))
+		})
 		if i < 0 {
 			out = append(out, nil)
 			i = len(out) - 1
@@ -136,6 +138,28 @@ func (s *Survey) byFolder() (out [][]*group) {
 		out[i] = append(out[i], g)
 	}
 	return out
+}
+
+// sameNumbers reports whether several files of two groups have the same numbers in their names: globals-020.json, ents-020.csv
+func (g *group) sameNumbers(other *group) bool {
+	numbers := func(g *group) map[string]bool {
+		out := map[string]bool{}
+		for _, base := range g.bases {
+			text := ""
+			for _, p := range g.pieces(base) {
+				if p.digits {
+					text += p.text + " "
+				}
+			}
+			out[text] = true
+		}
+		return out
+	}
+	if len(g.bases) < 2 || len(g.bases) != len(other.bases) {
+		return false
+	}
+	mine := numbers(g)
+	return len(mine) == len(g.bases) && maps.Equal(mine, numbers(other))
 }
 
 // findTick finds the number that is the tick: the one that is the tick in the files, or if these have none the one that

@@ -263,6 +263,10 @@ func (s *Survey) untimed(g *group) bool {
 	if where == "" && g.isSettings() && slices.ContainsFunc(s.found, logged) {
 		where = "log next to it or below has"
 	}
+	timed := func(other *group) bool { return other.timed() }
+	if where == "" && g.namesSettings() && (len(s.found) > 0 || slices.ContainsFunc(s.order, timed)) {
+		where = "other files have"
+	}
 	if where == "" {
 		return false
 	}
@@ -271,13 +275,17 @@ func (s *Survey) untimed(g *group) bool {
 }
 
 // settings are words of the names of files with settings.
-var settings = lazyregexp.New(`(?i)^(settings?|config|configuration|cfg|options?|prefs|preferences|profile|keybinds|hardware|sysinfo)$`)
+var settings = lazyregexp.New(`(?i)^(settings?|config|configuration|cfg|options?|prefs|preferences|profile|keybinds|hardware|sysinfo)$|[a-z](Settings|Config|Options|Prefs)$`)
+
+// namesSettings reports whether a word of the files' names means settings: GameUserSettings.ini
+func (g *group) namesSettings() bool {
+	return slices.ContainsFunc(g.words(g.bases[0]), settings.MatchString)
+}
 
 // isSettings reports whether files are called settings, or are single values and not called states.
 func (g *group) isSettings() bool {
-	words := g.words(g.bases[0])
-	return slices.ContainsFunc(words, settings.MatchString) ||
-		!slices.ContainsFunc(words, states.NamesState) && !slices.ContainsFunc(g.found.Tables, func(t states.FoundTable) bool { return t.HasRows() })
+	return g.namesSettings() ||
+		!slices.ContainsFunc(g.words(g.bases[0]), states.NamesState) && !slices.ContainsFunc(g.found.Tables, func(t states.FoundTable) bool { return t.HasRows() })
 }
 
 // timed reports whether the names or the files of a group have ticks.
