@@ -170,6 +170,12 @@ type Result struct {
 	pairs                       []*pair
 }
 
+// Entries of Lost where nothing of two peers was there to compare.
+const (
+	LostStates = "states of two peers, or hashes of them: without these nothing shows whether the states agree"
+	LostSums   = "checksums of two peers: without these nothing shows whether a claim is right"
+)
+
 // PrefixSearch is a search over the prefixes of one log.
 type PrefixSearch struct {
 	Test string `json:"test"`

@@ -47,7 +47,7 @@ func Bisect(s *bundle.Session, builds Builds, opts BisectOptions) (*bisect.Resul
 		lost = slices.DeleteFunc(lost, func(text string) bool { return slices.Contains(r.Lost, text) })
 		r.Contradictions, r.Lost = append(r.Contradictions, texts...), append(r.Lost, lost...)
 		if r.Snapshots+r.Recorded+len(r.Traces) == 0 && !slices.ContainsFunc(g.own, (*tracediff.Result).Compares) && r.Prefix == nil && builds.Sim == nil && builds.Witness == nil && !r.Incomplete() {
-			r.Lost = append(r.Lost, "states of two peers, or hashes of them: without these nothing shows whether the states agree")
+			r.Lost = append(r.Lost, bisect.LostStates)
 		}
 	}
 	return r, err
@@ -283,7 +283,7 @@ func (g *gatherer) byTraces() (*bisect.Result, error) {
 	g.conclude(r, traces)
 	compared := slices.ContainsFunc(results, func(t *tracediff.Result) bool { return len(t.Traces) > 1 })
 	if !compared && !stated(results) && !r.Diverged() && !r.Incomplete() {
-		r.Lost = append(r.Lost, "checksums of two peers: without these nothing shows whether a claim is right")
+		r.Lost = append(r.Lost, bisect.LostSums)
 	}
 	if n := len(traces.Copies); n > 0 {
 		r.Notes = append(r.Notes, "left out, since others show the same: "+prose.Count(n, "file", "files"))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
@@ -15,7 +16,7 @@ func Missing(c *verdict.Conclusion) []string {
 	for _, n := range c.Lacking {
 		switch n.What {
 		case verdict.StatesOrHashes:
-			out = append(out, "states of two peers, or hashes of them: without these nothing shows whether the states agree")
+			out = append(out, bisect.LostStates)
 		case verdict.PeerFiles:
 			out = append(out, Need(n)+": nothing else confirms the game's message")
 		case verdict.PlayersFiles:

@@ -135,7 +135,7 @@ func undiverged(c *verdict.Conclusion) []string {
 	if !c.Search.Compares() {
 		text = "No state was compared"
 		switch nothing = c.Inputs.Line == "" && !c.Search.Partial; {
-		case nothing && len(c.Lost) > 0 && !strings.Contains(c.Lost[0], ": without these "): // which is no file
+		case nothing && len(c.Lost) > 0 && c.Lost[0] != bisect.LostStates && c.Lost[0] != bisect.LostSums: // a file
 			text = "Nothing can be compared: " + c.Lost[0]
 		case nothing:
 			text = "Nothing can be compared: there are no states or hashes of two peers"
