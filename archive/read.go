@@ -25,6 +25,16 @@ func Named(path string) bool {
 	return slices.ContainsFunc(extensions, func(ext string) bool { return strings.HasSuffix(base, ext) })
 }
 
+// Stem returns the name of a file without the extension of an archive.
+func Stem(name string) string {
+	for _, ext := range extensions {
+		if stem, ok := strings.CutSuffix(name, ext); ok {
+			return stem
+		}
+	}
+	return name
+}
+
 // kind is what a file is by its leading bytes.
 type kind int
 

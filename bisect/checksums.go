@@ -197,8 +197,8 @@ func separates(t *tracediff.Result, a, b string, peers int) bool {
 	return compares(t, a, b, peers) && (at < 0 && other < 0 && len(t.Traces) == 2 || at >= 0 && other >= 0 && at != other)
 }
 
-// others reports whether traces separate two other peers than those of the bracket, which also differ in their states: one of these
-// may have been away.
+// others reports whether traces separate two peers with different states, though not the two of the bracket: perhaps one of the two
+// was away.
 func (r *Result) others(t *tracediff.Result, peers int) bool {
 	for i, group := range r.Groups {
 		for _, other := range r.Groups[:i] {

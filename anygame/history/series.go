@@ -202,7 +202,7 @@ func (v *value) inRows(s *series) bool {
 	return true
 }
 
-// headed returns a table whose first row has the names of its columns with these names, and other values as they are.
+// headed gives the cells of a table the names in its first row. Other values stay as they are.
 func (v *value) headed() *value {
 	head := v.members[0].members
 	if !v.members[0].list || len(v.members) < 2 || slices.ContainsFunc(head, func(m value) bool { return m.open || bytes.ContainsAny(m.text, "0123456789") }) {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/desynctool/desynctool/archive"
+	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -79,14 +81,8 @@ func sameNames(names, others []string) []int {
 	return out
 }
 
-// stem returns a name in lower case without the extension of an archive.
-func stem(name string) string {
-	name = strings.ToLower(name)
-	for _, ext := range []string{".zip", ".7z", ".gz", ".tgz", ".xz", ".zst", ".tar"} {
-		name = strings.TrimSuffix(name, ext)
-	}
-	return name
-}
+// stem returns a name in lower case without the extension of an archive or a compression.
+func stem(name string) string { return compression.PlainName(archive.Stem(strings.ToLower(name))) }
 
 // contains reports whether some words are among others.
 func contains(words, some []string) bool {

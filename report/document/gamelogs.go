@@ -112,10 +112,10 @@ func (l *GameLogLine) When() string {
 
 const gameLogsTitle = "in the games' own logs"
 
-// About describes what the lines have in common: whether they are from before the divergence is not known if no log shows that.
+// About describes what warnings and errors the lines are. Whether they came before the divergence is not known if no log shows that.
 func (g *GameLogs) About() string {
 	if !slices.ContainsFunc(g.Lines, func(l GameLogLine) bool { return !l.ToEnd }) {
-		return "Warnings and errors that not all peers have; the logs do not show which of them came before the divergence."
+		return "that not all peers have; the logs do not show which of them came before the divergence"
 	}
-	return "Warnings and errors before the divergence that not all peers have, the nearest first."
+	return "before the divergence that not all peers have, the nearest first"
 }

@@ -155,7 +155,7 @@ func (m *markdown) gameLogs(r *Report) {
 		return
 	}
 	m.heading("In the games' own logs")
-	m.block(g.About() + "\n")
+	m.block("Warnings and errors " + g.About() + ".\n")
 	n := min(len(g.Lines), maxMarkdownList)
 	m.table([]string{"Who", "", "Line", "Where", "When"}, n, func(i int) []string {
 		l := &g.Lines[i]

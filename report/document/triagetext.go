@@ -119,7 +119,7 @@ func (t *reportText) gameLogs() {
 	if g == nil || len(g.Lines) == 0 {
 		return
 	}
-	t.section(gameLogsTitle, "w"+strings.Trim(g.About(), "W."))
+	t.section(gameLogsTitle, "warnings and errors "+g.About())
 	n := t.shown(len(g.Lines), shownLogLines)
 	for i := range g.Lines[:n] {
 		l := &g.Lines[i]

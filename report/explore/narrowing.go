@@ -99,7 +99,7 @@ func (b *builder) gameLogs() *Node {
 		return nil
 	}
 	n := &Node{Title: "games' own logs", Aside: prose.Count(g.Total, "line", "lines"), Command: b.triage() + " --all"}
-	n.Parts = []Part{{Text: []string{g.About()}}}
+	n.Parts = []Part{{Text: []string{"Warnings and errors " + g.About() + "."}}}
 	for i := range g.Lines {
 		l := &g.Lines[i]
 		n.add(&Node{Title: l.Severity, Aside: l.Text, Command: b.triage() + " --all", Text: l.Text,

@@ -58,7 +58,7 @@ func (h *html) verdict(v *view) {
 
 func (h *html) gamelogs(v *view) {
 	h.begin("gamelogs", markup("In the games' own logs"))
-	h.put("<p>§</p>\n", v.GameLogs.About())
+	h.put("<p>Warnings and errors §.</p>\n", v.GameLogs.About())
 	h.table("Lines that not all peers have", "<th>Who</th><th>Level</th><th>Line</th><th>Where</th><th>When</th>")
 	for i := range v.GameLogs.Lines {
 		l := &v.GameLogs.Lines[i]

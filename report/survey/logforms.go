@@ -241,9 +241,9 @@ var loggedText = lazyregexp.New(`"(msg|message|@mt|@m)"\s*:`)
 // deepMap fits a map within a map or list.
 var deepMap = lazyregexp.New(`[:\[,]\s*\{\s*"`)
 
-// isJSONLog reports whether a text is JSON Lines as a logging library writes them: most have a message, or neither lists
-// nor maps. Some may contain a state; messages is set if none does.
-func isJSONLog(n *notation.Notation, sample []byte) (is, messages bool) {
+// isRecordLog reports whether a text is a log of records: elements in XML with checksums, or JSON Lines as a logging library
+// writes them. Most of these have a message, or neither lists nor maps. Some may contain a state; messages is set if none does.
+func isRecordLog(n *notation.Notation, sample []byte) (is, messages bool) {
 	if n != nil && n.Name == "xml" {
 		return hasSumElements(sample), false
 	}

@@ -74,7 +74,7 @@ func (s *Survey) logs() {
 				sample = sample[:i+1]
 			}
 			l := log{group: g, path: path, trace: g.describedLog(sample), first: string(sample[:min(len(sample), 32)])}
-			is, messages := isJSONLog(g.notation, sample)
+			is, messages := isRecordLog(g.notation, sample)
 			if l.trace == nil && g.kind == description.Undescribed && g.notation != nil && !is &&
 				(!slices.Contains(lineNotations, g.notation.Name) && tabular(g.notation, sample) || g.notation.Name == "csv" && tables[g.dir] && !isLog(sample)) && !sums.IsRoster(sample) {
 				break

@@ -125,7 +125,8 @@ func (s *Survey) supposed() {
 	}
 }
 
-// byFolder returns the groups of each folder, of one notation.
+// byFolder returns the groups of each folder that may belong together: those of one notation, or with the same numbers
+// in their names.
 func (s *Survey) byFolder() (out [][]*group) {
 	for _, g := range s.order {
 		i := slices.IndexFunc(out, func(list []*group) bool {

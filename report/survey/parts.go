@@ -275,7 +275,7 @@ func (s *Survey) untimed(g *group) bool {
 }
 
 // settings are words of the names of files with settings.
-var settings = lazyregexp.New(`(?i)^(settings?|config|configuration|cfg|options?|prefs|preferences|profile|keybinds|hardware|sysinfo)$|[a-z](Settings|Config|Options|Prefs)$`)
+var settings = lazyregexp.New(`(?i)^(setting|configuration|cfg|option|preferences|profile|keybinds|hardware|sysinfo)$|(settings|config|options|prefs)$`)
 
 // namesSettings reports whether a word of the files' names means settings: GameUserSettings.ini
 func (g *group) namesSettings() bool {
