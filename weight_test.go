@@ -17,8 +17,8 @@ import (
 const (
 	maxPackages = 330
 	maxModules  = 36
-	maxLines    = 618_500    // of all Go files that are compiled
-	maxBytes    = 32_900_000 // of the program, with its debug information
+	maxLines    = 619_000    // of all Go files that are compiled
+	maxBytes    = 33_000_000 // of the program, with its debug information
 )
 
 // TestWeight bounds the main program, and holds the list of the packages that it links: a new one is a decision. Of the

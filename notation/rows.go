@@ -53,7 +53,7 @@ func sniffTextRows(head []byte, whole bool) bool {
 type rowsParser struct {
 	document
 	text   []byte
-	single map[string]single // lines with one word and one value, by the words of the lines that they are below, and their own
+	single map[string]single // lines of members and labelled values, by the words of the lines that they are below, and their own
 	outer  []outerLine
 	row    row
 	forms  map[string]*lineForm // of lines, by their marks
@@ -89,6 +89,7 @@ type row struct {
 	marked   bool     // the id is after #
 	below    bool     // a line above has the tick, so that it is not the first number
 	numbered bool     // a kind with digits at its end is the id: U017, heli_5
+	colons   int      // values that are after a colon
 }
 
 // listPlace is the name of a place in a list, before the id of a row.
@@ -118,7 +119,7 @@ func (p *rowsParser) run() {
 			parent -= state
 		}
 		p.count(line, state)
-		if one, ok := p.single[key]; p.row.isMember() && (ok || len(p.single) < maxKinds) {
+		if one, ok := p.single[key]; (p.row.isMember() || p.row.isLabelled()) && (ok || len(p.single) < maxKinds) {
 			p.single[key] = single{parent, one.again || ok && one.parent == parent}
 		}
 		if len(p.outer) < MaxDepth {
@@ -210,24 +211,8 @@ func (p *rowsParser) line(at, indent int, line []byte) {
 
 // column gives a row of a table, and reports whether a line is one: it has a value for each name.
 func (p *rowsParser) column(at int, line []byte) bool {
-	if len(p.names) < 3 {
-		return false
-	}
-	var list [][]byte
-	numbers := 0
-	for i := 0; i < len(line) && len(list) <= len(p.names); {
-		end := tokenEnd(line, i)
-		if end == i {
-			i++
-			continue
-		}
-		list = append(list, line[i:end])
-		if line[i] != '"' && isValueBegin(line[i:end]) {
-			numbers++
-		}
-		i = end
-	}
-	if 2*numbers < len(list) || len(list) != len(p.names) {
+	list := cellsOf(line, len(p.names))
+	if list == nil {
 		return false
 	}
 	p.header = nil
@@ -239,6 +224,30 @@ func (p *rowsParser) column(at int, line []byte) bool {
 		giveValue(p.to, list[i], at)
 	}
 	return true
+}
+
+// cellsOf returns the values of a row of a table of n columns, nil for another line. At least half of the values are numbers.
+func cellsOf(line []byte, n int) (list [][]byte) {
+	if n < 3 {
+		return nil
+	}
+	numbers := 0
+	for i := 0; i < len(line) && len(list) <= n; {
+		end := tokenEnd(line, i)
+		if end == i {
+			i++
+			continue
+		}
+		list = append(list, line[i:end])
+		if line[i] != '"' && isValueBegin(line[i:end]) {
+			numbers++
+		}
+		i = end
+	}
+	if 2*numbers < len(list) || len(list) != n {
+		return nil
+	}
+	return list
 }
 
 // give gives a line.
@@ -281,7 +290,10 @@ func (p *rowsParser) give(at, indent int, line []byte) {
 		p.wide++
 	}
 	kind := bytes.Clone(r.kind)
-	if fields := r.fields; p.sections != nil && len(fields) > 1 && string(fields[0].name) == "id" { // a table even with one row
+	if one, ok := p.single[key]; r.isLabelled() && ok && !one.again {
+		r.fields[0].name = r.kind
+		path = append(path[:len(path):len(path)], step{name: kind[:len(kind):len(kind)]})
+	} else if fields := r.fields; p.sections != nil && len(fields) > 1 && string(fields[0].name) == "id" { // a table even with one row
 		path = append(path[:len(path):len(path)], step{name: kind[:len(kind):len(kind)]}, step{name: bytes.Clone(fields[0].value)})
 	} else {
 		path = append(path[:len(path):len(path)], step{name: kind[:len(kind):len(kind)], item: at + 1})
@@ -321,6 +333,12 @@ func (r *row) isMember() bool {
 	return len(r.fields) == 1 && len(r.spare) == 0 && string(r.fields[0].name) == "id"
 }
 
+// isLabelled reports whether a row is values with names before colons, the first of which may be the kind and its id:
+// "Wood: 10  Food: 49", "Player: 1  Gold: 500".
+func (r *row) isLabelled() bool {
+	return len(r.fields) > 1 && len(r.spare) == 0 && r.colons == len(r.fields) && string(r.fields[0].name) == "id"
+}
+
 // counts reports whether the place of a row, if it has one before its id, is the next one, or begins again: a log may have other
 // numbers in brackets.
 func (p *rowsParser) counts() bool {
@@ -348,7 +366,7 @@ func (r *row) value() []byte {
 
 // read takes a line apart, and returns its kind.
 func (r *row) read(line []byte) (kind []byte) {
-	r.kind, r.fields, r.spare, r.nameless, r.marked = nil, r.fields[:0], r.spare[:0], false, false
+	r.kind, r.fields, r.spare, r.nameless, r.marked, r.colons = nil, r.fields[:0], r.spare[:0], false, false, 0
 	if isDrawn(line) {
 		r.kind, r.fields = []byte("line"), append(r.fields, field{[]byte("text"), line})
 		return r.kind
@@ -382,8 +400,12 @@ func (r *row) read(line []byte) (kind []byte) {
 			continue
 		}
 		token := line[at:end]
+		isValue := isValueBegin(token)
+		if isValue && bytes.HasSuffix(bytes.TrimRight(line[:at], " \t"), []byte{':'}) {
+			r.colons++
+		}
 		at = end
-		switch isValue := isValueBegin(token); {
+		switch {
 		case isValue && name == nil && token[0] == '"':
 			give([]byte("name"), token)
 		case isValue && name == nil && last == nil:

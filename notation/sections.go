@@ -190,6 +190,8 @@ func (s *sections) learn(sample []byte) bool {
 	type seen struct {
 		sections, last, lines, indented int
 		record                          bool
+		again                           int // lines of things that are in the section above too
+		events
 	}
 	if s.fractions == nil {
 		s.fractions = map[string]bool{}
@@ -200,12 +202,14 @@ func (s *sections) learn(sample []byte) bool {
 	}
 	forms := map[string]*seen{}
 	heads, body := 0, 0
-	var things, again, all = map[string]int{}, 0, 0 // the last section of each thing, those that come again, and all
+	things := map[string]int{} // the last section of each
 	row, names := row{numbered: true, below: true}, 0
+	var tick uint64 // of the last head
 	s.each(sample, func(line []byte, head bool) {
 		if head {
+			_, number, _ := headOf(line)
 			heads++
-			names = 0
+			names, tick = 0, parsed(number)
 			return
 		}
 		if heads == 0 {
@@ -223,35 +227,63 @@ func (s *sections) learn(sample []byte) bool {
 			if len(forms) == maxKinds {
 				return
 			}
-			f = &seen{record: thing != ""}
+			f = &seen{record: thing != "", events: events{all: true}}
 			forms[form] = f
 		}
 		if f.lines++; indentOf(line) > 0 {
 			f.indented++
 		}
+		f.count(line, tick)
 		if f.last < heads {
 			f.sections, f.last = f.sections+1, heads
 		}
 		if thing != "" {
-			if all++; things[thing] == heads-1 && heads > 1 {
-				again++
+			if things[thing] >= heads-1 && heads > 1 {
+				f.again++
 			}
 			things[thing] = heads
 		}
 	})
 	first, known := s.forms == nil, s.forms
 	s.forms = map[string]bool{}
-	lines, records, indented := 0, 0, 0
+	lines, records, indented, again := 0, 0, 0, 0
 	for name, f := range forms {
-		if 10*(f.sections+1) >= 9*heads && (first || known[name]) {
+		if 10*(f.sections+1) >= 9*heads && (first || known[name]) && (!f.all || 2*f.between < f.lines) {
 			s.forms[name] = true
 			if lines += f.lines; f.record {
-				records, indented = records+f.lines, indented+f.indented
+				records, indented, again = records+f.lines, indented+f.indented, again+f.again
 			}
 		}
 	}
 	s.below = (first || s.below) && 10*indented > 9*records
-	return heads >= fewestSections && records > 0 && records >= heads && 2*lines >= body && 2*records >= lines && 3*again >= 2*(all-records/heads)
+	return heads >= fewestSections && records > 0 && records >= heads && 2*lines >= body && 2*records >= lines && 3*again >= 2*(records-records/heads)
+}
+
+// events is whether the lines of a form are what happened between two heads, such as orders, and not a part of the state
+// at the first: all have their own tick, from the tick of the head above to the tick of the next one.
+type events struct {
+	all          bool   // the lines so far have
+	between      int    // those that are later than the head above
+	tick, latest uint64 // of the head above the last line, and of that line
+}
+
+// count takes a line of the form below the head with a tick.
+func (e *events) count(line []byte, tick uint64) {
+	head, number, rest := headOf(line)
+	n := parsed(number)
+	e.all = e.all && len(head) > 0 && n >= max(tick, e.latest) && (e.tick == tick || e.latest <= tick)
+	for word := range bytes.FieldsFuncSeq(rest, func(c rune) bool { return c < 0x80 && !isWordByte(byte(c)) }) {
+		e.all = e.all && (!isHexWord(word) || isNumber(word) && len(word) < 6) // a checksum has more digits
+	}
+	if e.tick, e.latest = tick, n; n > tick {
+		e.between++
+	}
+}
+
+// parsed returns a number, 0 for no digits, and the largest one for too many.
+func parsed(digits []byte) uint64 {
+	n, _ := strconv.ParseUint(string(digits), 10, 63)
+	return n
 }
 
 // each gives the lines of a log that are not empty, without stamps, and whether each is a head. Of a log with blocks
@@ -307,22 +339,19 @@ func (s *sections) hasBlocks(sample []byte) bool {
 // values. Names is how many names the table has that the line may be in.
 func formOf(r *row, line []byte, names *int) (form, thing string) {
 	kind := r.read(bytes.TrimSpace(line))
-	n := 0
-	for range bytes.FieldsSeq(line) {
-		n++
-	}
-	if n == *names && len(r.fields) > 0 && n > 2 {
-		return "columns", string(bytes.Fields(line)[0])
-	}
-	switch {
-	case len(r.fields) == 0:
-		*names = n
-		return "text " + string(bytes.TrimSpace(line)), ""
-	case r.isMember():
-		*names = 0
-		return "member " + string(kind), ""
+	if cells := cellsOf(line, *names); cells != nil {
+		return "columns", string(cells[0])
 	}
 	*names = 0
+	switch {
+	case len(r.fields) == 0:
+		*names = len(bytes.Fields(line))
+		return "text " + string(bytes.TrimSpace(line)), ""
+	case r.isMember():
+		return "member " + string(kind), ""
+	case r.isLabelled():
+		return "labels " + string(kind), string(kind)
+	}
 	if first := r.fields[0]; string(first.name) == "id" && len(r.fields) > 1 {
 		return "row " + string(r.fields[1].name), string(kind) + " " + string(first.value)
 	} else if len(r.spare) > 0 && len(r.fields) > 1 {

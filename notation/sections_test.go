@@ -85,6 +85,76 @@ func TestSectionsTable(t *testing.T) {
 	}
 }
 
+// TestSectionEvents passes over lines between two heads that have their own ticks, as orders do, and over sentences of as
+// many words as a table has columns. A count in a line below each head is a part of the state, as is a line with a digest.
+func TestSectionEvents(t *testing.T) {
+	write := func(event string, orders, next int) string {
+		var log strings.Builder
+		for tick := 0; tick < 120; tick += 10 {
+			fmt.Fprintf(&log, "--- state tick %4d ---\nWood: %5d  Food: %3d\n No Name  X  Y Job\n", tick, 100+tick, 7*tick)
+			for id := 1; id <= 3; id++ {
+				fmt.Fprintf(&log, " %2d Anton %2d %2d rest\n", id, tick, id)
+			}
+			log.WriteString("\n")
+			for i := range orders {
+				fmt.Fprintf(&log, event+"\n", tick+2*i+2, i)
+			}
+			orders, next = next, orders
+		}
+		return log.String()
+	}
+	for _, event := range []string{"Order T%d: No %d -> walk", "[%d] player 1 sends unit %d home", "At %d unit %d walks"} {
+		two, three := write(event, 2, 3), write(event, 3, 2)
+		n := Sections([]byte(two), []byte(three))
+		if n == nil {
+			t.Fatalf("not read:\n%.400s", two)
+		}
+		one, other := scalarsOf(t, n, two), scalarsOf(t, n, three)
+		if one != other || !strings.Contains(one, "Wood.Wood=210\n") || !strings.Contains(one, "Wood.Food=770\n") || !strings.Contains(one, "row.X=110\n") {
+			t.Errorf("%s: two logs of the same states with other orders differ:\n%.600s\n%.600s", event, one, other)
+		}
+	}
+	var log strings.Builder
+	for tick := 0; tick < 12; tick++ {
+		fmt.Fprintf(&log, "--- turn %d ---\nPlayer: 0  Gold: %d\nPlayer: 1  Gold: %d\nPlayer: 2  Gold: %d\n", tick, 3*tick%7, 5*tick, 2)
+	}
+	if n := Sections([]byte(log.String())); n == nil || !strings.Contains(scalarsOf(t, n, log.String()), "Player.1.Gold=55") {
+		t.Errorf("labelled rows are not read")
+	}
+	for _, line := range []string{"step %d check 9f3acc0%d", "step %d check 40911%d"} {
+		log := []byte(write(line, 1, 1))
+		if n := Sections(log); n == nil || !strings.Contains(scalarsOf(t, n, string(log)), "check") {
+			t.Errorf("%q is lost:\n%.900s\n%.500s", line, log, scalarsOf(t, n, string(log)))
+		}
+	}
+}
+
+// TestEvents counts lines of heads at 0, 10 and 20, each with the tick of the head above.
+func TestEvents(t *testing.T) {
+	for _, c := range []struct {
+		lines []string
+		all   bool
+	}{
+		{[]string{"0 T0: walk", "0 T7: walk", "0 T10: walk", "10 T10: walk 1033", "10 T12: stay"}, true},
+		{[]string{"0 T7: walk", "0 T5: walk"}, false},
+		{[]string{"0 T7: walk", "10 T8: walk"}, false},
+		{[]string{"0 T12: walk", "10 T13: walk"}, false},
+		{[]string{"0 T7: walk", "10 walks"}, false},
+		{[]string{"0 7: walk"}, false},
+		{[]string{"0 T7: 9f3a"}, false},
+		{[]string{"0 T7: 409112"}, false},
+	} {
+		e := events{all: true}
+		for _, line := range c.lines {
+			tick, rest, _ := strings.Cut(line, " ")
+			e.count([]byte(rest), parsed([]byte(tick)))
+		}
+		if e.all != c.all {
+			t.Errorf("%q: %t", c.lines, e.all)
+		}
+	}
+}
+
 // TestNoSections: lines of orders, of rollbacks, and of things that do not come again are no states.
 func TestNoSections(t *testing.T) {
 	for name, line := range map[string]func(i int) string{
