@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/states"
@@ -50,14 +52,14 @@ type compared struct {
 	tick    uint64
 	peers   [2]string
 	columns map[column]bool
-	looks   map[column]bool      // of these, those that look like noise
-	clocks  map[column]bool      // of these, those that are certainly of a clock of the machine
-	lacks   map[column]int       // columns, and tables without a name of a column, that one of the peers lacks
-	own     map[column]bool      // those with the names of the peers themselves
-	texts   map[column][2]string // of those that belong to no entity
-	other   bool                 // something else differs: rows, the random numbers
-	width   int                  // columns of the first state
-	tables  int                  // files that were compared, where each has one table
+	looks   map[column]bool              // of these, those that look like noise
+	clocks  map[column]bool              // of these, those that are certainly of a clock of the machine
+	lacks   map[column]int               // columns, and tables without a name of a column, that one of the peers lacks
+	own     map[column]bool              // those with the names of the peers themselves
+	globals map[column][2]snapshot.Value // of those that belong to no entity
+	other   bool                         // something else differs: rows, the random numbers
+	width   int                          // columns of the first state
+	tables  int                          // files that were compared, where each has one table
 }
 
 // add adds what differs in other tables.
@@ -66,7 +68,7 @@ func (c *compared) add(d *compared) {
 	maps.Copy(c.looks, d.looks)
 	maps.Copy(c.clocks, d.clocks)
 	maps.Copy(c.own, d.own)
-	maps.Copy(c.texts, d.texts)
+	maps.Copy(c.globals, d.globals)
 	maps.Copy(c.lacks, d.lacks)
 	c.other = c.other || d.other
 	c.width += d.width
@@ -215,17 +217,63 @@ func fixedTexts(list []compared) map[column]bool {
 	texts, fixed := map[of]string{}, map[column]bool{}
 	for _, c := range list {
 		for col := range c.columns {
-			both, is := c.texts[col]
+			both, is := c.globals[col]
 			for side, peer := range c.peers {
+				text := string(both[side].Raw)
 				before, known := texts[of{col, peer}]
-				is = is && (!known || before == both[side])
-				texts[of{col, peer}] = both[side]
+				is = is && both[side].Type == snapshot.String && (!known || before == text)
+				texts[of{col, peer}] = text
 			}
 			was, known := fixed[col]
 			fixed[col] = is && (was || !known)
 		}
 	}
 	return fixed
+}
+
+// restless returns the small numbers of no entity that go up and down in the dumps of each peer, by other steps: what a
+// machine measures.
+func restless(list []compared) map[column]bool {
+	const fewest, largest = 5, 1 << 24 // dumps; numbers
+	type between struct {
+		column
+		peers [2]string
+	}
+	type moves struct {
+		last        [2]float64
+		ups, downs  [2]int
+		all, unlike int
+	}
+	found, of := map[column]bool{}, map[between]*moves{}
+	for _, c := range list {
+		for col, both := range c.globals {
+			at := between{col, c.peers}
+			m, later := of[at], of[at] != nil
+			if !later {
+				m = &moves{}
+				of[at] = m
+			}
+			var steps [2]float64
+			for side, v := range both {
+				value, err := strconv.ParseFloat(v.String(), 64)
+				if steps[side], m.last[side] = value-m.last[side], value; err != nil || math.Abs(value) >= largest {
+					m.all = math.MinInt
+				} else if later && steps[side] > 0 {
+					m.ups[side]++
+				} else if later && steps[side] < 0 {
+					m.downs[side]++
+				}
+			}
+			if m.all++; later && steps[0] != steps[1] {
+				m.unlike++
+			}
+		}
+	}
+	for at, m := range of {
+		was, known := found[at.column]
+		found[at.column] = (was || !known) && m.all >= fewest && 2*m.unlike >= m.all && min(m.ups[0], m.ups[1], m.downs[0], m.downs[1]) >= 2
+	}
+	return found
 }
 
 // appearance is when a column differs.
@@ -355,13 +403,16 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 	return found, len(found) > 0 && !more && len(found) == len(always)
 }
 
-// believed reports whether columns are noise although nothing else differs: all look like it. In the dumps of one state
+// believed reports whether columns are noise although nothing else differs: all look like it, or are restless beside one that
+// does and beside as many that are equal. In the dumps of one state
 // point alone that is not certain, unless they are clocks, and not most of what the states have.
 func believed(found []NoisyColumn, list []compared) (is, certain bool) {
-	is = !slices.ContainsFunc(found, func(n NoisyColumn) bool { return !n.Looks })
+	most := slices.ContainsFunc(list, func(c compared) bool { return 2*len(found) >= c.width })
+	company, restless := !most && slices.ContainsFunc(found, func(n NoisyColumn) bool { return n.Looks }), restless(list)
+	is = !slices.ContainsFunc(found, func(n NoisyColumn) bool { return !n.Looks && !(company && restless[n.column()]) })
 	isClock := func(n NoisyColumn) bool {
-		return !slices.ContainsFunc(list, func(c compared) bool {
-			return c.columns[n.column()] && !c.clocks[n.column()] || 2*len(found) >= c.width
+		return !most && !slices.ContainsFunc(list, func(c compared) bool {
+			return c.columns[n.column()] && !c.clocks[n.column()]
 		})
 	}
 	return is, is && (!once(list) || !slices.ContainsFunc(found, func(n NoisyColumn) bool { return !isClock(n) }))
@@ -407,7 +458,7 @@ func compareStates(first, second seen) *compared {
 	}
 	out := &compared{
 		tick: a.Point.Tick, peers: [2]string{first.peer, second.peer}, tables: 1,
-		columns: map[column]bool{}, looks: map[column]bool{}, clocks: map[column]bool{}, own: map[column]bool{}, texts: map[column][2]string{}, lacks: map[column]int{}, other: d.RNG != nil,
+		columns: map[column]bool{}, looks: map[column]bool{}, clocks: map[column]bool{}, own: map[column]bool{}, globals: map[column][2]snapshot.Value{}, lacks: map[column]int{}, other: d.RNG != nil,
 	}
 	for i := range a.Tables {
 		out.width += len(a.Tables[i].Columns)
@@ -431,8 +482,8 @@ func compareStates(first, second seen) *compared {
 			whole := ch.Component + "." + ch.Field // saved_at.nanos
 			out.clocks[col] = t.Label == states.GlobalLabel && isClock(whole, ch.A) && isClock(whole, ch.B)
 			out.looks[col] = out.clocks[col] || looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B) || t.Label == states.GlobalLabel && (unitNames.MatchString(states.Words(ch.Field)) || durations.Match(ch.A.Raw) && durations.Match(ch.B.Raw))
-			if t.Label == states.GlobalLabel && ch.A.Type == snapshot.String && ch.B.Type == snapshot.String {
-				out.texts[col] = [2]string{string(ch.A.Raw), string(ch.B.Raw)}
+			if t.Label == states.GlobalLabel {
+				out.globals[col] = [2]snapshot.Value{ch.A, ch.B}
 			}
 			out.own[col] = t.Label == states.GlobalLabel && isName(ch.A, first.peer) && isName(ch.B, second.peer)
 		}

@@ -90,6 +90,38 @@ func TestTimes(t *testing.T) {
 	}
 }
 
+// TestRestless: small numbers that go up and down on each peer by other steps are noise beside values that look like it, if nothing
+// else differs. They are not without such a value, nor are others: those a fixed number apart, those that only grow, large ones.
+func TestRestless(t *testing.T) {
+	jitter := func(tick, peer int) int { return (tick*tick*5 + peer*(tick*7+3)) % 23 }
+	for _, c := range []struct {
+		beside string // the name of another value
+		value  func(tick, peer int) int
+		noise  bool
+	}{
+		{"heap_mb", func(tick, peer int) int { return 2*jitter(tick, peer) + peer }, true},
+		{"heapy", func(tick, peer int) int { return 2*jitter(tick, peer) + peer }, false},
+		{"heap_mb", func(tick, peer int) int { return jitter(tick, 0) + 5*peer }, false},
+		{"heap_mb", func(tick, peer int) int { return 100*tick + 2*jitter(tick, peer) + peer }, false},
+		{"heap_mb", func(tick, peer int) int { return 1<<25 + 2*jitter(tick, peer) + peer }, false},
+	} {
+		texts := map[string]string{}
+		for peer, folder := range []string{"host", "guest"} {
+			for tick := range 9 {
+				texts[fmt.Sprintf("%s/s_%d.json", folder, tick)] = fmt.Sprintf(`{"tick": %d, %q: %d, "workers": %d, "gold": 5, "wave": 2, "units": [{"id": 1, "hp": 9, "x": 4}]}`,
+					tick, c.beside, 2*jitter(tick+3, peer)+peer, c.value(tick, peer))
+			}
+		}
+		all, err := survey.For(files.Disk, []string{write(t, texts)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list, compared := all.Noise(); compared == c.noise || len(list) != 2 {
+			t.Errorf("beside %s: %v, compared %t", c.beside, list, compared)
+		}
+	}
+}
+
 // noisyState returns a state with a value at a path.
 func noisyState(tick, hp int, path, value string) string {
 	in, name, found := strings.Cut(path, ".")
