@@ -284,16 +284,21 @@ func (b *blocks) find(text []byte) (out []block) {
 	return out
 }
 
+// stageOf returns the stage that a word of a line names.
+func stageOf(line []byte) blockStage {
+	switch is, may := confirmedWords.Match(line), predictedWords.Match(line); {
+	case is == may:
+		return noStage
+	case is:
+		return confirmed
+	}
+	return predicted
+}
+
 // describe finds the tick and the stage of a document in it, and in the lines before it.
 func (b *blocks) describe(one *block, text []byte, heads [][]byte) {
 	if len(heads) > 0 {
-		is, may := confirmedWords.Match(heads[0]), predictedWords.Match(heads[0])
-		if is != may {
-			one.stage = predicted
-			if is {
-				one.stage = confirmed
-			}
-		}
+		one.stage = stageOf(heads[0])
 	}
 	own := &ownTick{}
 	if _ = b.inner.Parse(text[one.begin:one.end], own); own.tick != nil {
@@ -314,9 +319,9 @@ func (b *blocks) describe(one *block, text []byte, heads [][]byte) {
 	}
 }
 
-// counting returns the documents that are states: those with a tick, if most have one. Of one tick the last counts, and in a game
+// counting returns the documents that are states: those with a tick, unless all are. Of one tick the last counts, and in a game
 // that predicts none but the confirmed ones. If no line shows which these are, the last ticks may be guesses, and do not count.
-func (b *blocks) counting(list []block) (out []block) {
+func counting(list []block, all bool) (out []block) {
 	stages := map[blockStage]bool{}
 	for _, one := range list {
 		stages[one.stage] = true
@@ -337,7 +342,7 @@ func (b *blocks) counting(list []block) (out []block) {
 	}
 	for i, one := range list {
 		n, err := strconv.ParseInt(string(one.tick), 10, 64)
-		if at, is := last[n]; err == nil && is && at == i && n <= until || !b.named && b.head == "" {
+		if at, is := last[n]; err == nil && is && at == i && n <= until || all {
 			out = append(out, one)
 		}
 	}
@@ -345,7 +350,7 @@ func (b *blocks) counting(list []block) (out []block) {
 }
 
 func (b *blocks) parse(text []byte, to Sink) error {
-	for _, one := range b.counting(b.find(text)) {
+	for _, one := range counting(b.find(text), !b.named && b.head == "") {
 		sink := &shifted{Sink: to, begin: one.begin}
 		if !one.own {
 			sink.tick = one.tick

@@ -100,14 +100,16 @@ func headsOf(sample []byte) (out []*sections) {
 	type run struct {
 		last, step uint64
 		seen, even int
+		back, most uint64 // where the log last went back to, and the largest number before it first did
 		broken     bool
 	}
 	runs := map[string]*run{}
 	var order []string
 	tag := tagOf(sample)
 	for line := range bytes.Lines(sample) {
-		head, tick, _ := headOf(bytes.TrimPrefix(unstamped(line), tag))
-		if tick == nil {
+		line = bytes.TrimPrefix(unstamped(line), tag)
+		head, tick, _ := headOf(unstaged(line))
+		if tick == nil || stageOf(line) == predicted {
 			continue
 		}
 		n, err := strconv.ParseUint(string(tick), 10, 63)
@@ -119,15 +121,19 @@ func headsOf(sample []byte) (out []*sections) {
 			r = &run{}
 			runs[string(head)], order = r, append(order, string(head))
 		}
-		r.broken = r.broken || err != nil || r.seen > 0 && n <= r.last
-		if r.seen > 1 && n-r.last == r.step {
+		r.broken = r.broken || err != nil
+		if r.seen > 0 && n <= r.last { // a game with rollback goes back ever later
+			if r.back = n; r.most == 0 {
+				r.most = r.last
+			}
+		} else if r.seen > 1 && n-r.last == r.step {
 			r.even++
 		}
 		r.last, r.step = n, n-r.last
 		r.seen++
 	}
 	for _, head := range order {
-		if r := runs[head]; !r.broken && r.seen >= fewestSections && 2*r.even >= r.seen-2 {
+		if r := runs[head]; !r.broken && (r.most == 0 || r.back > r.most) && r.seen >= fewestSections && 2*r.even >= r.seen-2 {
 			out = append(out, &sections{tag: tag, head: head, name: "tick"})
 		}
 	}
@@ -143,8 +149,21 @@ func unstamped(line []byte) []byte {
 	return line
 }
 
-// unstamped returns a line without its time, level and tag, and without its end.
-func (s *sections) unstamped(line []byte) []byte { return bytes.TrimPrefix(unstamped(line), s.tag) }
+// unstamped returns a line without its time, level and tag, without its end, and without the stage of a tick.
+func (s *sections) unstamped(line []byte) []byte {
+	return unstaged(bytes.TrimPrefix(unstamped(line), s.tag))
+}
+
+// unstaged returns a line without the word for the stage of its tick before it: [predicted] frame 7.
+func unstaged(line []byte) []byte {
+	word, rest, _ := bytes.Cut(line, []byte{' '})
+	short := bytes.Trim(word, "[](){}<>:")
+	head, tick, _ := headOf(rest)
+	if tick == nil || len(short) == len(word) && !isTick(head) || stageOf(short) == noStage {
+		return line
+	}
+	return rest
+}
 
 // tagOf returns the tag with the name of the program or a part of it that all lines begin with, "[sim] ", nil if there is none.
 func tagOf(sample []byte) (tag []byte) {
@@ -360,11 +379,13 @@ func formOf(r *row, line []byte, names *int) (form, thing string) {
 	return "values " + string(kind) + " " + string(r.fields[0].name), ""
 }
 
-// parse reads the lines of the known forms. The others, and stamps, are blanks.
+// parse reads the lines of the known forms. The others, and stamps, are blanks, and so are sections that do not count, in a
+// game that predicts.
 func (s *sections) parse(text []byte, to Sink) error {
 	text = s.joined(text)
 	p := rowsParser{text: bytes.Clone(text), sections: s, heads: map[int]bool{}, row: row{numbered: true, below: true}, document: document{to: to}}
-	names, count, before, last := 0, 0, 0, 0
+	names, count, before := 0, 0, 0
+	var list []block
 	over := false // the block of the section
 	for at := 0; at < len(text); {
 		begin := at
@@ -376,7 +397,12 @@ func (s *sections) parse(text []byte, to Sink) error {
 		over = !keep && (over || s.block && !blank && indentOf(rest) == 0)
 		if keep {
 			p.heads[begin] = true
-			names, before, count, last = 0, count, 0, begin
+			_, tick, _ := headOf(rest)
+			if n := len(list); n > 0 {
+				list[n-1].end = begin
+			}
+			list = append(list, block{begin: begin, end: len(text), tick: bytes.Clone(tick), stage: stageOf(line)})
+			names, before, count = 0, count, 0
 		} else if len(p.heads) > 0 && !blank && !over {
 			form, _ := formOf(&p.row, rest, &names)
 			if keep = s.forms[form] || s.below && indentOf(rest) > 0; keep {
@@ -398,7 +424,21 @@ func (s *sections) parse(text []byte, to Sink) error {
 		}
 	}
 	if len(p.heads) > 1 && count < before { // the log ends within a section
-		p.text = p.text[:last]
+		last := len(list) - 1
+		p.text, list = p.text[:list[last].begin], list[:last]
+	}
+	kept := counting(list, false)
+	for _, one := range list {
+		if len(kept) > 0 && kept[0].begin == one.begin {
+			kept = kept[1:]
+			continue
+		}
+		delete(p.heads, one.begin)
+		for i, c := range p.text[one.begin:one.end] {
+			if c != '\n' {
+				p.text[one.begin+i] = ' '
+			}
+		}
 	}
 	p.run()
 	return nil

@@ -155,6 +155,71 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestSectionRollback reads logs of games that predict: the last state of each tick counts, or the one that a word confirms. Where no
+// word does, the last ticks do not count. The prediction is wrong in each.
+func TestSectionRollback(t *testing.T) {
+	const ticks = 60
+	for _, c := range []struct {
+		guess, sure string // before the heads
+		until       int    // the last tick that counts
+	}{
+		{"[predicted] ", "", ticks},
+		{"(predicted) ", "(confirmed) ", ticks},
+		{"predicted ", "confirmed ", ticks},
+		{"", "", ticks - 16},
+	} {
+		write := func(depth int) string {
+			var log strings.Builder
+			one := func(stage string, tick, hp int) {
+				fmt.Fprintf(&log, "%sframe %d checksum %08x\n  fighter 1: hp %d\n  fighter 2: hp %d\n", stage, tick, tick*tick*7919+hp, 200-tick, hp)
+			}
+			for tick := 1; tick <= ticks; {
+				if tick%depth == 0 && tick+depth <= ticks {
+					for i := range depth {
+						one(c.guess, tick+i, 99)
+					}
+					fmt.Fprintf(&log, "  -- rollback to %d --\n", tick)
+					for range depth {
+						one(c.sure, tick, 100+tick)
+						tick++
+					}
+				}
+				one(c.sure, tick, 100+tick)
+				tick++
+			}
+			return log.String()
+		}
+		two, three := write(2), write(3)
+		n := Sections([]byte(two), []byte(three))
+		if n == nil {
+			t.Errorf("%q is not read:\n%.300s", c.guess, two)
+			continue
+		}
+		one, other := scalarsOf(t, n, two), scalarsOf(t, n, three)
+		if one != other || strings.Contains(one, "hp=99\n") || strings.Count(one, "document\n") != c.until || !strings.Contains(one, fmt.Sprintf("fighter.2.hp=%d\n", 100+c.until)) {
+			t.Errorf("%q: %d documents, expected %d:\n%.600s\n%.600s", c.guess, strings.Count(one, "document\n"), c.until, one, other)
+		}
+	}
+	one := "frame 1\n  fighter 1: hp 5\n  fighter 2: hp 6\n"
+	for tick := 2; tick < 9; tick++ { // one rollback
+		for _, stage := range []string{"[predicted] ", ""}[tick/6:] {
+			one += fmt.Sprintf("%sframe %d\n  fighter 1: hp 5\n  fighter 2: hp %d\n", stage, tick, len(stage))
+		}
+	}
+	if n := Sections([]byte(one)); n == nil || strings.Contains(scalarsOf(t, n, one), "hp=12") {
+		t.Errorf("not read:\n%s", one)
+	}
+	var log strings.Builder
+	for tick := range 20 {
+		for id := 1; id <= 4; id++ {
+			fmt.Fprintf(&log, "unit %d\n  hp %d armour %d\n", id, tick, id)
+		}
+	}
+	if Sections([]byte(log.String())) != nil {
+		t.Error("the ids of units are ticks")
+	}
+}
+
 // TestNoSections: lines of orders, of rollbacks, and of things that do not come again are no states.
 func TestNoSections(t *testing.T) {
 	for name, line := range map[string]func(i int) string{
