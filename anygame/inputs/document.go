@@ -234,6 +234,9 @@ type census struct {
 	wide    bool
 	bare    bool // a file with inputs: they need neither a player nor a kind
 	leads   int  // maps before the first order that have no tick
+	states  int  // orders with values of a state, and none of an input
+	ticks   int  // changes of the tick
+	last    string
 	tick    map[string]int
 	player  map[string]int
 	kinds   map[string]map[string]int
@@ -268,6 +271,12 @@ func (s *census) count(v, tick *value) bool {
 	}
 	s.orders++
 	s.tick[tick.name]++
+	if tick.text != s.last {
+		s.last, s.ticks = tick.text, s.ticks+1
+	}
+	if v.isState() {
+		s.states++
+	}
 	if player != nil {
 		s.player[player.name]++
 		s.players[player.text] = true
@@ -289,12 +298,45 @@ func (v *value) isKind() bool {
 	return strings.ToLower(v.name) != "input" || !isNumber(v.text)
 }
 
-// fits reports whether the place holds orders: all maps are, and there are some.
+// isState reports whether the names of some members are those of a state, and none is one of an input.
+func (v *value) isState() bool {
+	state := false
+	for i := range v.members {
+		if name := v.members[i].name; NamesInput(name) {
+			return false
+		} else if !state {
+			state = hasPart(name, stateParts)
+		}
+	}
+	return state
+}
+
+// NamesInput reports whether a name is one of what a player does: a press or a command.
+func NamesInput(name string) bool { return hasPart(name, inputParts) }
+
+// hasPart reports whether a part of a name is one of some words.
+func hasPart(name, words string) bool {
+	return slices.ContainsFunc(vocabulary.Parts(name), func(part string) bool { return strings.Contains(words, " "+part+" ") })
+}
+
+// Parts of the names of what a state has of a player, and of what a player does.
+const (
+	stateParts = " hp health life lives alive dead gold money wood stone food ore score points mana energy fuel ammo armor armour shield " +
+		"pop population units level xp vel velocity vx vy vz pos position px py x y z cooldown hunger heat "
+	inputParts = " input inputs button buttons key keys stick pad joy axis move moved dir dx dy cmd command order action press pressed mouse aim " +
+		"click jump fire shoot attack left right up down throttle steer steering brake bits mask flags target build buy use "
+)
+
+// fits reports whether the place holds orders: all maps are, and there are some. A table in which each player has a row of a state
+// at every tick holds none, unless the file is called so.
 func (s *census) fits() bool {
 	if s.orders == 0 || s.maps != s.orders || s.nested > 0 || s.leads > 1 || s.leads > 0 && s.place != "" {
 		return false
 	}
 	if s.parents == 1 { // a list in a state
+		return false
+	}
+	if !s.bare && !isOrders(strings.TrimSuffix(s.place, "[]")) && s.orders >= 8 && s.states == s.orders && 10*s.orders >= 9*s.ticks*len(s.players) && len(s.kinds) == 0 {
 		return false
 	}
 	if s.orders >= 8 && 2*len(s.players) > s.orders && !s.wide { // no names

@@ -169,6 +169,41 @@ func TestOther(t *testing.T) {
 }
 
 // TestFaults has files that are good in the sample and damaged behind it.
+// TestStatesOfPlayers: a table in which each player has a row with values of a state at every tick holds no orders. Presses are orders,
+// and so are rows that come now and then, and all in a file that is called so.
+func TestStatesOfPlayers(t *testing.T) {
+	for _, c := range []struct {
+		file, header, row string
+		every             int // ticks, for the second player
+		orders            bool
+	}{
+		{"a.csv", "tick,player,x,y,hp", "4,5,100", 1, false},
+		{"a.csv", "turn,player_id,gold,wood,pop", "4,5,6", 1, false},
+		{"a.csv", "tick,player,x,y,buttons", "4,5,100", 1, true},
+		{"a.csv", "tick,player,x,y,hp", "4,5,100", 3, true},
+		{"inputs.csv", "tick,player,x,y,hp", "4,5,100", 1, true},
+		{"a.csv", "tick,player,a,b,c", "4,5,100", 1, true},
+	} {
+		text := c.header + "\n"
+		for tick := range 20 {
+			text += fmt.Sprintf("%d,0,%s\n", tick, c.row)
+			if tick%c.every == 0 {
+				text += fmt.Sprintf("%d,1,%s\n", tick, c.row)
+			}
+		}
+		if p := inputs.Learn([]byte(text), c.file); (p != nil) != c.orders {
+			t.Errorf("%s with %s, every %d ticks: orders %t", c.file, c.header, c.every, p != nil)
+		}
+	}
+	list := `{"orders": [`
+	for tick := range 20 {
+		list += fmt.Sprintf(`{"tick": %d, "player": 1, "x": 4, "y": 5}, `, tick)
+	}
+	if inputs.Learn([]byte(strings.TrimSuffix(list, ", ")+"]}"), "a.json") == nil {
+		t.Error("a list of orders is not read")
+	}
+}
+
 func TestFaults(t *testing.T) {
 	good := `{"tick":5,"player":1,"cmd":"a"}` + "\n" + `{"tick":6,"player":1,"cmd":"b"}` + "\n" + `{"tick":107,"player":1,"cmd":"c"}` + "\n"
 	p := inputs.Learn([]byte(strings.ReplaceAll(good, "107", "7")), "a.jsonl")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/anygame/inputs"
 	"github.com/desynctool/desynctool/anygame/statements"
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/anygame/sums"
@@ -296,7 +297,19 @@ func tabular(n *notation.Notation, sample []byte) bool {
 		return schema.Tabular() || n.Name == "sql"
 	}
 	worlds, _ := schema.Decode(n, sample)
-	return hasRows(worlds)
+	return hasRows(worlds) && !hasInputs(worlds[0])
+}
+
+// hasInputs reports whether all that a state has of things are inputs of players.
+func hasInputs(w *snapshot.World) bool {
+	found, other := false, false
+	for _, t := range w.Tables {
+		for _, c := range t.Columns {
+			is := inputs.NamesInput(c.Field)
+			found, other = found || is, other || !is && t.Label != states.GlobalLabel && vocabulary.Of(c.Field) != vocabulary.Player
+		}
+	}
+	return found && !other
 }
 
 // hasRows reports whether states have a table with several rows and a key column, and the last state has some rows of the

@@ -191,3 +191,23 @@ func TestUncovered(t *testing.T) {
 		}
 	}
 }
+
+// TestTablesOfPlayers: a table with a row for each player at every tick has states, unless all of its columns are inputs.
+func TestTablesOfPlayers(t *testing.T) {
+	for header, states := range map[string]int{"tick,player,stick_x,buttons": 0, "tick,player,mana,stick_x": 40, "tick,player,gold,wood": 40} {
+		for _, players := range [][]string{{"ann", "bob"}, {"0", "1"}} {
+			text := header + "\n"
+			for tick := range 20 {
+				for _, player := range players {
+					text += fmt.Sprintf("%d,%s,%d,7\n", tick, player, tick*tick%11)
+				}
+			}
+			if players[0] == "0" && states > 0 && strings.Contains(header, "stick") { // what a number plays may be an input
+				continue
+			}
+			if list := found(t, write(t, map[string]string{"a/t.csv": text, "b/t.csv": text})); len(list) != states {
+				t.Errorf("%s of %s: %d states, expected %d", header, players, len(list), states)
+			}
+		}
+	}
+}
