@@ -163,7 +163,7 @@ func parseCSV(text []byte, to Sink) error {
 	if len(names[0]) == 0 {
 		names[0] = []byte("#")
 	}
-	line := text[begin:r.at]
+	line, peers := text[begin:r.at], r.wide(names)
 	to.BeginList(begin)
 	for r.blankLines(); r.at < len(text); r.blankLines() {
 		if bytes.HasPrefix(text[r.at:], line) {
@@ -171,6 +171,13 @@ func parseCSV(text []byte, to Sink) error {
 			to.BeginList(r.at)
 			r.at += len(line)
 			continue
+		}
+		if at := r.at; peers != nil {
+			if cells, err := r.row(nil); err == nil && len(cells) == len(names) {
+				peers.give(cells, at, to)
+				continue
+			}
+			r.at = at
 		}
 		if err := r.give(names, to); err != nil {
 			return err
@@ -242,13 +249,9 @@ func (r *csvReader) give(names [][]byte, to Sink) error {
 			continue
 		}
 		to.Name(names[n])
-		if len(cell) == 0 {
-			to.Scalar(Null, nil)
-		} else {
-			to.Scalar(Bare, cell)
-		}
+		giveCell(to, cell)
 	}
-	if n < len(names) && r.torn {
+	if n < len(names) && (r.torn || len(bytes.TrimSpace(r.text[r.at:])) == 0) { // an editor may have ended the line
 		return cut(begin, "a row with %d of %d cells", n, len(names))
 	}
 	if n != len(names) {
@@ -256,6 +259,15 @@ func (r *csvReader) give(names [][]byte, to Sink) error {
 	}
 	to.End(r.at)
 	return nil
+}
+
+// giveCell gives the value of a cell.
+func giveCell(to Sink, cell []byte) {
+	if len(cell) == 0 {
+		to.Scalar(Null, nil)
+	} else {
+		to.Scalar(Bare, cell)
+	}
 }
 
 // cell reads a cell and the delimiter or end of line after it. More reports whether the line continues.

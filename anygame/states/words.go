@@ -10,7 +10,8 @@ var (
 	tickWords = []string{
 		"tick", "frame", "turn", "step", "cycle", "beat", "gametick", "simtick", "simframe", "gameframe", "framenumber", "framenum", "frameno", "frameid", "framecount",
 		"ticknumber", "ticknum", "tickcount", "tickid", "turnnumber", "turnnum", "turnno", "tickno", "stepno", "istep", "stepnumber", "simstep", "currenttick", "currentframe", "currentturn", "netframe", "nettick",
-		"worldtick", "servertick", "iteration", "round", "gameloop", "simulationtick", "simulationframe", "time", "gametime", "simtime",
+		"worldtick", "servertick", "iteration", "round", "gameloop", "simulationtick", "simulationframe",
+		"takt", "taktnr", "runde", "schritt", "zugnr", "trame", "turno", "tura", "paso", "такт", "кадр", "ход", "time", "gametime", "simtime",
 	}
 	wholeWords = []string{"game", "sim", "simulation", "world", "match", "current", "cur", "now", "number", "num", "no", "nr", "count", "counter", "total", "elapsed"}
 	peerWords  = []string{"peer", "peerid", "peername", "machine", "writtenby", "writer", "client", "clientid", "clientname"}

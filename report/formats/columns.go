@@ -10,6 +10,7 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
+	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -60,14 +61,20 @@ var longSum = lazyregexp.New(`(?m)^\s*\d+[\s,;]+(0x)?[0-9a-fA-F]{6,}\s*$`)
 // peers: they have names, and only small numbers, or no two of them have the same checksum in one row, or the same short number
 // in many.
 func unlikeColumns(head []byte) bool {
+	if notation.IsWide(head) {
+		return true
+	}
 	const fewest, short = 3, 4
-	rows, equal, long := 0, 0, 0
+	rows, equal, long, width := 0, 0, 0, 0
 	for line := range engine.WholeLines(head) {
 		cells := strings.FieldsFunc(string(line), func(c rune) bool { return strings.ContainsRune(",; \t\"", c) })
 		if len(cells) == 0 {
 			continue
 		}
-		if rows++; rows == 1 && cells[0][0]-'0' <= 9 || rows > 1 && len(cells) == 2 {
+		if rows++; rows == 1 {
+			width = len(cells)
+		}
+		if rows == 1 && cells[0][0]-'0' <= 9 || rows > 1 && width == 2 {
 			return false
 		}
 		if slices.ContainsFunc(cells[1:], isLong) {

@@ -158,9 +158,9 @@ func isCut(err error) bool {
 	return errors.As(err, &e) && e.Cut
 }
 
-// untorn returns the lines of a text that end, nil if all or none do.
+// untorn returns the lines of a text before the last one, nil if there is only one. An editor may have ended a line that was cut.
 func untorn(text []byte) []byte {
-	if end := bytes.LastIndexByte(text, '\n') + 1; end > 0 && end < len(text) {
+	if end := bytes.LastIndexByte(bytes.TrimRight(text, "\r\n"), '\n') + 1; end > 0 {
 		return text[:end]
 	}
 	return nil

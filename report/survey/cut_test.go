@@ -258,3 +258,21 @@ func TestLogOfStates(t *testing.T) {
 		}
 	}
 }
+
+// TestTornRow reads the states before a row that is cut, whether its line ends or not. A row with too few cells elsewhere is damage.
+func TestTornRow(t *testing.T) {
+	table := func(end string) string {
+		var out strings.Builder
+		out.WriteString("takt;hp;gold\n")
+		for tick := range 12 {
+			fmt.Fprintf(&out, "%d;9;%d\n", 3*tick, 5*tick)
+		}
+		return out.String() + end
+	}
+	for end, want := range map[string]int{"": 24, "36;9": 24, "36;9\n": 24, "36;9\r\n": 24, "36;9\n39;9;5\n": 12} {
+		list := found(t, write(t, map[string]string{"a/s.csv": table(""), "b/s.csv": table(end)}))
+		if len(list) != want {
+			t.Errorf("%q: %d states, expected %d", end, len(list), want)
+		}
+	}
+}
