@@ -283,6 +283,8 @@ func (s *Survey) learn() {
 	only, several := s.onlyTable(), severalOf(s.order)
 	untimed := !slices.ContainsFunc(s.order, func(g *group) bool { return strings.Contains(g.shape, "#") })
 	for _, g := range s.order {
+		texts := lists.Map(g.samples, func(p sample) []byte { return p.text })
+		g.notation = cmp.Or(notation.Settled(g.notation, texts...), g.notation)
 		key := g.notation.Name + " " + g.table
 		if s.schemas[key] == nil {
 			s.schemas[key] = &states.Schema{Table: g.table, Unnamed: only, Dumps: several, Untimed: untimed, Hints: s.hints()}
