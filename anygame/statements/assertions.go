@@ -95,15 +95,6 @@ func assertion(lines []string) (values []tracediff.ClaimedValue, end int) {
 	return nil, 0
 }
 
-// asserted returns the values of the assertion below a message, or above it, and how many lines below belong to it.
-func (m *message) asserted(next []string) (values []tracediff.ClaimedValue, n int) {
-	if values, n = assertion(next[:min(len(next), maxContext)]); values != nil {
-		return values, n
-	}
-	values, _ = assertion(m.before)
-	return values, 0
-}
-
 // isCompared reports whether a line has one of two values of an assertion, or both.
 func isCompared(line []byte) bool {
 	if len(line) > maxCompared {

@@ -24,19 +24,11 @@ func (m *message) aboutData(t trigger, s *statement) bool {
 // checksOf reports whether a word is right before one for a checksum: map-checksums.
 func (m *message) checksOf(alternatives string) bool {
 	for i := range m.units[:max(0, len(m.units)-1)] {
-		if u := m.units[i]; u.kind == word && oneOf(u.text, alternatives) && nouns.has(m.units[m.nextWord(i)].text) {
+		if u := m.units[i]; u.kind == word && oneOf(u.text, alternatives) && nouns.has(m.units[min(m.after(i), len(m.units)-1)].text) {
 			return true
 		}
 	}
 	return false
-}
-
-// nextWord returns the unit after one and its hyphen.
-func (m *message) nextWord(i int) int {
-	if k := m.after(i); k < len(m.units) {
-		return k
-	}
-	return i
 }
 
 // configured reports whether a message is about a check of data that failed: Configuration consistency check failed.

@@ -31,7 +31,7 @@ type owned struct {
 
 // spread finds values of several owners that are on lines apart from each other.
 func (p *post) spread() {
-	for _, read := range []func() []owned{p.listed, p.alike, p.headed, p.possessed, p.tables, p.twins} {
+	for _, read := range []func() []owned{p.listed, p.alike, p.headed, p.viewed, p.tables, p.twins} {
 		if p.match(read()); len(p.found) > 0 {
 			return
 		}
@@ -243,51 +243,6 @@ const minQuoted = 8
 func (m *message) isCut(from int) bool {
 	return !slices.ContainsFunc(m.units[from:], func(u unit) bool { return u.kind != mark && u.text != "\u2026" })
 }
-
-// possessed returns sums that the words before them give to one of two people: your checksum d9f4, my friend's hash aef6.
-func (p *post) possessed() (out []owned) {
-	for i := range p.lines {
-		l := &p.lines[i]
-		for k := 1; k+1 < len(l.units); k++ {
-			noun, v := l.units[k], l.units[k+1]
-			if noun.kind != word || !oneOf(noun.text, "checksum|crc|hash|digest") || v.kind != sum || len(v.text) < 4 || l.lead.program {
-				continue
-			}
-			if owner := l.possessor(k); owner != "" {
-				out = append(out, owned{owner, " sum", v.text, i, ""})
-			}
-		}
-	}
-	if !slices.ContainsFunc(out, func(v owned) bool { return v.owner == tracediff.OneSide }) { // your checksum, your friend's checksum
-		for i := range out {
-			if out[i].owner == tracediff.OtherSide {
-				out[i].owner = tracediff.OneSide
-			}
-		}
-	}
-	return out
-}
-
-// possessor returns whose thing a unit is: the person of my, your, or friend's.
-func (m *message) possessor(k int) string {
-	for i := k - 1; i >= max(0, k-maxPossessor); i-- {
-		switch w := m.units[i].text; {
-		case oneOf(w, "'|s"):
-		case oneOf(w, friends):
-			return w
-		case oneOf(w, "my|our"):
-			return tracediff.OneSide
-		case oneOf(w, "your|his|her|their"):
-			return tracediff.OtherSide
-		default:
-			return ""
-		}
-	}
-	return ""
-}
-
-// maxPossessor is how many units before a word its possessor is at most: the friend's.
-const maxPossessor = 3
 
 // friends are words for the other player.
 const friends = "friend|opponent|partner|host|client|server|brother|teammate|guest"

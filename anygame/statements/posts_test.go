@@ -37,7 +37,7 @@ func TestPosts(t *testing.T) {
 			"values of Currents met one side=4180 the other side=4177; values of Warm water one side=7 the other side=8",
 		"# Not deterministic\nCurrents met: 4180\nFish left: 93\nThat is all.\nCurrents met: 4177\nFish left: 93":                                                    "Not deterministic",
 		"# Not deterministic\nCurrents met: 4180\nFish left: 93\nWater: 7\nCurrents met: 4177\nFish left: 93\nWater: 7\nCurrents met: 4170\nFish left: 93\nWater: 7": "Not deterministic",
-		"# Not deterministic\nIn run 1 the tide turns at frame 940\nIn run 2 the tide turns at frame 941":                                                            "values of frame run 1=940 run 2=941",
+		"# Not deterministic\nIn run 1 the tide turns at frame 940\nIn run 2 the tide turns at frame 941":                                                            "values of turns frame run 1=940 run 2=941",
 		"# Not deterministic\nIn run 1 the tide turns in 940 ms\nIn run 2 the tide turns in 941 ms":                                                                  "Not deterministic",
 		"# Not deterministic\n```\n612c612\n<     \"drift\": 0.25,\n---\n>     \"drift\": 0.26,\n```":                                                                "values of drift one side=0.25 the other side=0.26",
 		"# Not deterministic\n| pair | pixels |\n|---|---|\n| run 1 vs 2 | 0 (identical) |\n| run 1 vs 3 | all |":                                                    "Not deterministic",

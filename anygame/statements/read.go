@@ -266,9 +266,11 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 		s.of = strings.TrimSpace(m.text[:m.units[t.from].start])
 	}
 	if len(s.values) == 0 && s.tickWord != "" {
-		var k int
-		s.values, k = m.asserted(next)
-		n = max(n, k)
+		var below int
+		if s.values, below = assertion(next[:min(len(next), maxContext)]); s.values == nil {
+			s.values, _ = assertion(m.before)
+		}
+		n = max(n, below)
 	}
 	if in := t.to < len(m.units) && m.units[t.to].joined || m.units[t.from].joined; !in && (prose == 0 || m.lead.program) {
 		s.peers = m.accused(s, t, whole)

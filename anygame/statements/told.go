@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -43,9 +42,8 @@ func Told(text []byte, name string) *tracediff.ClaimLog {
 		p.match(votes(p.alike()))
 	}
 	if log.Claims = p.found; len(p.found) == 0 {
-		of, others := p.apart()
-		log.Claims = slices.Concat(of, others)
-		log.Claims = log.Claims[:min(len(log.Claims), mostTold)]
+		list := p.ranked()
+		log.Claims = list[:min(len(list), mostTold)]
 	}
 	if len(log.Claims) > 0 {
 		log.Lost = linked(images.ReplaceAllString(string(text), ""))
@@ -176,13 +174,8 @@ func (p *post) contrasts() {
 		l := &p.lines[i]
 		for from := 0; from < len(l.units); {
 			begin, end := l.sentence(trigger{from: from, to: from + 1})
-			from = end
-			if l.lead.program || !l.comparesSides(begin, end) {
-				continue
-			}
-			p.contrast[tracediff.Position{Line: l.at.Line, Offset: l.at.Start}] = true
-			known := slices.ContainsFunc(p.told, func(c tracediff.Claim) bool { return c.Pos.Line == l.at.Line })
-			if !known {
+			if from = end; !l.lead.program && l.comparesSides(begin, end) {
+				p.contrast[tracediff.Position{Line: l.at.Line, Offset: l.at.Start}] = true
 				p.claim(&p.told, l, &statement{text: l.text[l.units[begin].start:l.units[end-1].end]})
 			}
 		}
@@ -215,69 +208,21 @@ func (p *post) moments() {
 			}
 			begin, end := l.sentence(trigger{from: t.at, to: t.at + 1})
 			s := &statement{text: l.text[l.units[begin].start:l.units[end-1].end]}
-			if isOther := func(o tickAt) bool { return o.number != t.number && o.at >= begin && o.at < end }; slices.ContainsFunc(l.ticks, isOther) {
-				if s.values = l.ticksApart(begin, end); s.values != nil {
-					s.of = l.token(t.at)
-					p.claim(&p.found, l, s)
-					break
-				}
-			}
 			p.claim(&p.told, l, s)
 			break
 		}
 	}
 }
 
-// ticksApart returns the ticks in which one thing happens on two sides: in A it begins at tick 40, whereas in B at tick 30.
-func (m *message) ticksApart(begin, end int) []tracediff.ClaimedValue {
-	against := slices.IndexFunc(m.units[begin:end], func(u unit) bool { return u.kind == word && oneOf(u.text, opposing) })
-	if against < 0 {
-		return nil
-	}
-	against += begin
-	var of []stated
-	for _, t := range m.ticks {
-		if t.weak || t.at < begin || t.at >= end {
-			continue
-		}
-		from := begin
-		if t.at > against {
-			from = against
-		}
-		v := stated{peer: m.placeIn(from, t.at), text: strconv.FormatUint(t.number, 10), noun: t.word}
-		if v.peer == "" {
-			return nil
-		}
-		of = append(of, v)
-	}
-	if len(of) != 2 || of[0].noun != of[1].noun || of[0].peer == of[1].peer || of[0].text == of[1].text {
-		return nil
-	}
-	return claimed(of)
-}
-
-// placeIn returns the name of a program or a machine behind the first "in" or "on" between two units: in dsda-doom.
-func (m *message) placeIn(from, to int) string {
-	for k := from; k+1 < to; k++ {
-		if m.units[k].kind != word || !oneOf(m.units[k].text, "in|on|with|under") {
-			continue
-		}
-		name := strings.TrimRight(firstWord(m.text[m.units[k].end:]), ",:;")
-		if low := strings.ToLower(name); len(name) < 2 || len(name) > maxThing || prosaic.has(low) || oneOf(low, "the|this|that|a|an|it") {
-			return ""
-		}
-		return name
-	}
-	return ""
-}
-
-// weight ranks a sentence: those with a tick come first, then those of programs, those with a number, and the others.
-func weight(c tracediff.Claim) int {
+// weight ranks a sentence: those that compare two sides come first, then those with a tick, those of programs, those with a number, and the others.
+func (p *post) weight(c tracediff.Claim) int {
 	isLong := func(u unit) bool {
 		isTime := u.kind == other && isDigit(u.text[0]) && strings.Contains(u.text, ":")
 		return (u.kind == sum || u.kind == number || isTime) && len(u.text) > 2
 	}
 	switch {
+	case p.contrast[c.Pos]:
+		return -1
 	case c.HasTick:
 		return 0
 	case !c.Told:
@@ -288,20 +233,17 @@ func weight(c tracediff.Claim) int {
 	return 3
 }
 
-// apart returns the sentences that compare two sides, and the others.
-func (p *post) apart() (of, others []tracediff.Claim) {
+// ranked returns the sentences by their weights, without the title where it is there again.
+func (p *post) ranked() []tracediff.Claim {
 	seen := map[string]bool{}
-	for _, c := range p.told {
-		if text := strings.TrimRight(c.Text, ".!"); seen[text] { // the title again
-			continue
-		} else if seen[text] = true; p.contrast[c.Pos] {
-			of = append(of, c)
-		} else {
-			others = append(others, c)
-		}
-	}
-	lists.SortStable(others, func(a, b tracediff.Claim) int { return weight(a) - weight(b) })
-	return of, others
+	list := lists.Where(p.told, func(c tracediff.Claim) bool {
+		text := strings.TrimRight(c.Text, ".!")
+		again := seen[text]
+		seen[text] = true
+		return !again
+	})
+	lists.SortStable(list, func(a, b tracediff.Claim) int { return p.weight(a) - p.weight(b) })
+	return list
 }
 
 // comparesSides reports whether a sentence names two sides, and a word between them that sets them against each other.
@@ -362,15 +304,15 @@ var spoken = []string{"desync", "unsync", "determinis", "nondetermin", "indeterm
 // phrased are phrases that are about a desync in the text of a person.
 var phrased = sync.OnceValue(func() phrases {
 	return read("moved|moves|moving wrongly", "unmatched|mismatched|mismatching checksum|checksums|hash|hashes", "checksum|checksums issue|issues|problem|problems",
-		"rollback should have fired|triggered|happened", "results|runs|outputs|trajectories are|were not reproducible", "reach|reaches|reached|reproduce|reproduces same|different|identical game|world|simulation state",
-		"reach|reaches|reached|reproduce|reproduces the same game|world|simulation state")
+		"rollback should have fired|triggered|happened", "results|runs|outputs|trajectories|simulations|replays are|were not reproducible", "simulation|replay|physics not reproducible", "simulation|replay|physics is not reproducible", "reach|reaches|reached|reproduce|reproduces same|different|identical game|world|simulation state",
+		"reach|reaches|reached|reproduce|reproduces the same game|world|simulation state", "identical for|over the first", "in sync until|for|up")
 })
 
 // varied are phrases for a difference between two runs, in a sentence about several runs or machines.
 var varied = sync.OnceValue(func() phrases {
 	const things = "result|results|outcome|outcomes|output|outputs|trajectory|trajectories|reward|rewards|score|scores|state|states"
 	return read("different|differing|inconsistent|varying "+things, things+" change|changes|vary|varies|differ|differs|differed", things+" are|is|were|was different|inconsistent",
-		things+" are|is|were|was not the same|identical", things+" aren't|isn't|weren't|wasn't the same|identical", "divergence|discrepancy between")
+		"are|is|were|was not the same", "aren't|isn't|weren't|wasn't the same", "divergence|discrepancy between")
 })
 
 // repeats reports whether the sentence of a phrase is about a thing that is done again, or by another machine. Nobody expects a

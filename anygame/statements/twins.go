@@ -10,10 +10,10 @@ import (
 
 // People show what two runs wrote. The lines of both are equal except for some numbers:
 //
-//	first run:              In run 1 the door opens on frame 940     612c612
-//	Packets: 6855           In run 2 the door opens on frame 941     < "drift": 0.25,
-//	Delay (cycles): 8.39                                             ---
-//	Port: 12                                                         > "drift": 0.26,
+//	first run:              612c612              @@ -18,3 +18,3 @@
+//	Packets: 6855           < "drift": 0.25,      crew: 7
+//	Delay (cycles): 8.39    ---                  -heading: 211.5
+//	Port: 12                > "drift": 0.26,     +heading: 211.75
 //	second run:
 //	Packets: 6990
 //	Delay (cycles): 8.40
@@ -74,10 +74,13 @@ func (s *shape) differs(o *shape) (at []int) {
 // name returns the words before a number: "Packets (all)" of "Packets (all): 12".
 func (s *shape) name(i int) string {
 	text := s.before[i]
+	const around = " \t:=,;.\"'%#*<>-|~()"
 	if i > 0 {
-		text = text[len(s.before[i-1])+len(s.numbers[i-1]):]
+		if of := text[len(s.before[i-1])+len(s.numbers[i-1]):]; strings.Trim(of, around) != "" {
+			text = of
+		}
 	}
-	text = strings.Trim(text, " \t:=,;.\"'%#*<>-|~()")
+	text = strings.Trim(text, around)
 	if name := strings.TrimLeft(text, "0123456789.) "); name != "" {
 		return name
 	}
@@ -104,18 +107,11 @@ func (p *post) twins() (out []owned) {
 	}
 	sides := [2]string{tracediff.OneSide, tracediff.OtherSide}
 	for i := range p.lines {
-		if shapes[i].text == "" {
-			continue
-		}
-		if i > 1 && i+2 < len(p.lines) && p.isChange(i) && len(shapes[i].numbers) == len(shapes[i+2].numbers) && shapes[i].text[1:] == strings.TrimPrefix(shapes[i+2].text, ">") {
-			for _, k := range shapes[i].differs(&shapes[i+2]) {
-				pair(i, i+2, k, shapes[i].name(k), sides)
-			}
-		}
-		if n := i + 1; n < len(p.lines) && shapes[n].text == shapes[i].text {
-			if at := shapes[i].differs(&shapes[n]); len(at) == 2 && isRun(shapes[i].before[at[0]]) && !isRun(shapes[i].before[at[1]]) {
-				run := lastWord(shapes[i].before[at[0]]) + " "
-				pair(i, n, at[1], lastWord(shapes[i].before[at[1]]), [2]string{run + shapes[i].numbers[at[0]], run + shapes[n].numbers[at[0]]})
+		if n := p.changed(i); n > i {
+			if shapes[i], shapes[n] = shaped(" "+p.lines[i].raw[1:]), shaped(" "+p.lines[n].raw[1:]); shapes[i].text == shapes[n].text {
+				for _, k := range shapes[i].differs(&shapes[n]) {
+					pair(i, n, k, shapes[i].name(k), sides)
+				}
 			}
 		}
 	}
@@ -143,30 +139,38 @@ func (p *post) twins() (out []owned) {
 	return out
 }
 
-// isChange reports whether a line is the left one of two that a diff without an option shows to be different.
-func (p *post) isChange(i int) bool {
-	head := strings.TrimSpace(p.lines[i-1].raw)
-	return strings.HasPrefix(p.lines[i].raw, "<") && strings.TrimSpace(p.lines[i+1].raw) == "---" && strings.HasPrefix(p.lines[i+2].raw, ">") &&
-		strings.Trim(head, "0123456789,c") == "" && strings.Count(head, "c") == 1
+// changed returns the line that a diff shows instead of a line, 0 if it shows none: as many lines of one side follow each other as
+// of the other.
+func (p *post) changed(i int) int {
+	lines := func(from int, sign string) (n int) {
+		for from+n < len(p.lines) && strings.HasPrefix(p.lines[from+n].raw, sign) && p.lines[from+n].raw != "---" {
+			n++
+		}
+		return n
+	}
+	isDiff := func(l postLine) bool { return diffed.MatchString(l.raw) }
+	for _, signs := range []string{"<>", "-+"} {
+		from := i
+		for from > 0 && lines(from-1, signs[:1]) > 0 {
+			from--
+		}
+		n := lines(from, signs[:1])
+		to := from + n
+		if to < len(p.lines) && p.lines[to].raw == "---" {
+			to++
+		}
+		if n > i-from && lines(to, signs[1:]) == n && slices.ContainsFunc(p.lines[max(0, from-mostRepeated):from], isDiff) {
+			return to + i - from
+		}
+	}
+	return 0
 }
 
-// isRun reports whether a text ends with a word for one of several runs or machines.
-func isRun(before string) bool {
-	w := strings.ToLower(lastWord(before))
-	return oneOf(w, runs) || peerNouns.has(w) || oneOf(w, replicas)
-}
+// diffed finds what a diff begins with, and its hunks.
+var diffed = lazyregexp.New(`^(?:@@ -|diff|patch$|\d+(?:,\d+)?c\d+(?:,\d+)?$)`)
 
 // runs are words for one of several times that a program runs.
 const runs = "run|runs|trial|attempt|pass|try|playback|execution|simulation|rerun|session"
-
-// lastWord returns the word that a text ends with.
-func lastWord(text string) string {
-	words := strings.Fields(strings.TrimRight(text, " #"))
-	if len(words) == 0 {
-		return ""
-	}
-	return strings.Trim(words[len(words)-1], "(*_\"'")
-}
 
 // tables returns the values of the first row that differs in a table with a column for each of two sides: | Fish | 12 | 13 |.
 func (p *post) tables() []owned {

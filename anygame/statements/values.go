@@ -89,8 +89,10 @@ func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string)
 			return []tracediff.ClaimedValue{{Peer: a.peer, Value: a.text}, {Peer: b.peer, Value: b.text}}, writer(a, b)
 		}
 	}
-	if out, by = byName(list, m.thing() != ""); out == nil && len(list) == 2 && m.trusted() {
-		out, by = byHalf(list)
+	if out, by = byName(list, m.thing() != ""); out == nil && len(list) == 2 {
+		if t, _ := m.trigger(0); t.strong {
+			out, by = byHalf(list)
+		}
 	}
 	if out == nil {
 		out = m.inTurn(list)
@@ -149,12 +151,6 @@ func (m *message) inTurn(list []stated) []tracediff.ClaimedValue {
 		found = []tracediff.ClaimedValue{{Peer: tracediff.OneSide, Value: a.text}, {Peer: tracediff.OtherSide, Value: b.text}}
 	}
 	return found
-}
-
-// trusted reports whether a message has a strong phrase for a desync.
-func (m *message) trusted() bool {
-	t, ok := m.trigger(0)
-	return ok && t.strong
 }
 
 // byHalf returns two long values of one kind. Only one of them has its peer: sync value 18841232, local 18841231.
