@@ -63,6 +63,8 @@ func TestSame(t *testing.T) {
 		"# Simulation not reproducible":                                                   "Simulation not reproducible",
 		"# Bug not reproducible":                                                          "",
 		"Both are identical for the first 88 frames.":                                     "Both are identical for the first 88 frames.",
+		"# Two ferries\nThey were in sync until the storm.":                               "They were in sync until the storm.",
+		"# Two ferries\nKeep the clocks in sync with me.":                                 "",
 		"The rules are identical for all ferries.":                                        "",
 	} {
 		if got := told(text); got != want {

@@ -12,6 +12,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -256,6 +257,11 @@ func (s *Session) readTrace(f *File, opts tracediff.ReadOptions) *opened {
 	o.foreign = s.ofReplay(f, s.ofOne(f, s.names.traces(o.foreign)))
 	if len(o.foreign) == 1 && (o.claims == nil || len(o.claims.Claims) == 0) && slices.Contains(documents, strings.ToLower(f.ext())) {
 		o.claims = s.besideLog(f, opts)
+	} else if len(o.foreign) == 0 && f.single && o.err == nil && (o.claims == nil || len(o.claims.Claims) == 0) {
+		isSaid := func(c tracediff.Claim) bool { return c.Told }
+		if log, err := formats.ReadTold(s.tree, f.Path); err == nil && slices.ContainsFunc(log.Claims, isSaid) { // around lines of the log
+			o.claims = log
+		}
 	}
 	if s.traced != nil && o.claims != nil && o.claims.Dialect.Arbiter {
 		o.claims = nil // a server's claim is not something that a peer computed

@@ -78,14 +78,17 @@ func speaker(w *verdict.Word) string {
 	return w.Engine
 }
 
+// isUnowned reports whether the peer of a log is called after the log itself.
+func isUnowned(l verdict.WordLog) bool {
+	return l.By == verdict.OwnerByPath && strings.Contains(l.Peer, ".")
+}
+
 // writer names the peer whose program wrote a message: "in the log of Bob".
 func writer(w *verdict.Word) string {
 	switch {
 	case w.By == "":
 		return ""
-	case slices.ContainsFunc(w.Logs, func(l verdict.WordLog) bool {
-		return l.Peer == w.By && l.By == verdict.OwnerByPath && strings.Contains(l.Peer, ".")
-	}):
+	case slices.ContainsFunc(w.Logs, func(l verdict.WordLog) bool { return l.Peer == w.By && isUnowned(l) }):
 		return "in " + w.By // called after the file itself
 	case slices.ContainsFunc(w.Logs, func(l verdict.WordLog) bool { return l.Peer == w.By }):
 		return "in the log of " + w.By
@@ -368,8 +371,8 @@ func tellPreflight(c *verdict.Conclusion) string {
 		return named(c, "a text that may quote a message")
 	case isPost(c.Word):
 		return named(c, "a text with messages")
-	case logs == 0:
-		return text + ", only mentioned: the owner of the log is not known"
+	case logs == 0 || all > 2 && isOfOthers(c.Word):
+		return prose.Count(all-logs, "peer", "peers") + ", only mentioned: the owner of the log is not known"
 	case logs == all && all == 1:
 		return text + ", with a log"
 	case logs == all:
@@ -384,6 +387,12 @@ func named(c *verdict.Conclusion, text string) string {
 		return prose.Count(n, "peer", "peers") + ", in " + text
 	}
 	return text
+}
+
+// isOfOthers reports whether the only log is called after itself and has the values of two peers or more, who may be its owner.
+func isOfOthers(w *verdict.Word) bool {
+	isOwn := func(g verdict.WordSum) bool { return slices.Contains(g.Peers, w.By) || len(g.Peers) == 0 }
+	return len(w.Logs) == 1 && isUnowned(w.Logs[0]) && len(w.Sums) > 1 && !slices.ContainsFunc(w.Sums, isOwn)
 }
 
 // isPost reports whether messages are from one text for people, not from a log.
