@@ -9,7 +9,7 @@ import (
 )
 
 // ofRole finds the name of a machine by its role at the begin of a line, and what the line has of it: Host: tick 5 hash 5f3a.
-var ofRole = lazyregexp.New(`(?i)^[ \t]*(?:[-*+>] +)?\**((?:host|server|client|guest|local|remote|peer|player)(?:[ #_-]*\d{1,3})?(?: \([\pL\pN_.-]{1,30}\))?)\**:\**[ \t]+(.*)$`)
+var ofRole = lazyregexp.New(`(?i)^[ \t]*(?:[-*+>] +)?(?:\**|\[)((?:host|server|client|guest|local|remote|peer|player)(?:[ #_-]*\d{1,3})?(?: \([\pL\pN_.-]{1,30}\))?)(?:\**:\**|\]:?)[ \t]+(.*)$`)
 
 // byRole takes lines that each begin with the role of a machine, and have a checksum of it, as the logs of these machines.
 func (p *peeler) byRole() {
