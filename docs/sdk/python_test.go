@@ -2,6 +2,7 @@ package sdk_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -116,6 +117,32 @@ func TestPythonCrash(t *testing.T) {
 func peerPython(t *testing.T) []string {
 	needTool(t, "python3")
 	return []string{"python3", "-B", filepath.Join("testdata", "peer.py")} // without files next to the sources
+}
+
+// TestPythonCells: the sum of many cells at once is the one of each, at the edges of the blocks and with absent values.
+func TestPythonCells(t *testing.T) {
+	needTool(t, "python3")
+	const script = `
+import desynctool_flight as f
+from desynctool import Type
+for n in (0, 1, 15, 16, 17, 512, 1023, 1024, 1025, 2050):
+    keys = list(range(n))
+    t = f._Tab("Unit", 1, None, 0)
+    for type, of in ((Type.U64, lambda i: (i + 1) * 0x9E3779B97F4A7C15 & f._U64), (Type.U64, lambda i: f._U64), (Type.U8, lambda i: 0),
+                     (Type.I32, lambda i: None if i % 3 == 0 else i), (Type.STRING, lambda i: b"x" * (i % 20))):
+        c = f._Col("A", "b", type, 0, None)
+        values = [of(i) for i in keys]
+        want = sum(c.cell(t.row(key), v) for key, v in zip(keys, values))
+        assert (c.cells(t, keys, values) - want) & f._U64 == 0, (n, type)
+    assert f._cells([f._U64] * n, [f._U64] * n) == n * f._cells([f._U64], [f._U64]), n
+    t.rows.clear()
+    assert (c.cells(t, keys, values) - want) & f._U64 == 0, n
+`
+	cmd := exec.CommandContext(t.Context(), "python3", "-B", "-c", script)
+	cmd.Dir = "python"
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // TestPythonFlight: the recorder computes the example of docs/exchange.md.
