@@ -103,7 +103,7 @@ func (c *comparer) tellApart(lack uint64) {
 
 // differ records a difference. The peers in lack should have the checkpoint but do not.
 func (c *comparer) differ(k *keyInfo, occurrence int64, kind DifferenceKind, lack uint64) {
-	c.partings.differs(k, c.differs)
+	c.partings.differs(k)
 	c.differs = true
 	c.count(k)
 	res := &c.result

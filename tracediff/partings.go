@@ -40,7 +40,6 @@ type partings struct {
 	kept   bool            // it is the last of Result.Partings
 	whole  bool            // the whole state, without a scope, differs at this point of the current tick
 	scopes map[string]bool // scopes that differ there
-	first  key             // the first that differs in the current tick, if any does
 
 	met []met // at whose ends some were equal, ascending
 
@@ -114,10 +113,7 @@ func (s *partings) agree() {
 }
 
 // differs notes a checkpoint that differs.
-func (s *partings) differs(k *keyInfo, already bool) {
-	if !already {
-		s.first = k.key
-	}
+func (s *partings) differs(k *keyInfo) {
 	switch {
 	case k.scope == "":
 		s.whole = true

@@ -24,7 +24,6 @@ type Check struct {
 	Page   string // its path
 	Files  []File
 	Unused []Misfit // parts of the page that fit nothing, with their lines
-	Notes  []string
 }
 
 // File is how a file is read.

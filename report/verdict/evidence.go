@@ -81,10 +81,8 @@ type Evidence struct {
 	// PointName and TickName are an engine's own names of state points and of ticks; they
 	// return "" where it has none.
 	PointName, TickName func(n uint64) string
-	// Cascade is where parts of the state first differed, by complete traces.
-	Cascade []document.CascadeDocument
-	Heat    *document.Heat
-	Map     *document.PositionsMap
+	Heat                *document.Heat
+	Map                 *document.PositionsMap
 	// Checked are the files with hashes that were computed again from their content. Contradictions are where the
 	// computed hashes differ.
 	Checked        []string
