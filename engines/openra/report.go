@@ -459,15 +459,9 @@ func parseInt32(text []byte) (int32, bool) {
 	if !negative {
 		digits, negative = bytes.CutPrefix(text, []byte("\u2212"))
 	}
-	if len(digits) == 0 || len(digits) > 10 || digits[0] == '0' && len(digits) > 1 {
+	n, ok := engine.ParseInt(digits)
+	if !ok || digits[0] == '-' {
 		return 0, false
-	}
-	n := int64(0)
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = 10*n + int64(c-'0')
 	}
 	if negative {
 		n = -n
