@@ -319,6 +319,28 @@ func (b *blocks) describe(one *block, text []byte, heads [][]byte) {
 	}
 }
 
+// replays is where a log goes back, as a game with rollback does to play ticks again.
+type replays struct {
+	seen, back bool  // a tick; that the log went back
+	last       int64 // tick
+	most, to   int64 // the tick before the log first went back, and the one that it last went back to
+}
+
+// next takes the next tick, and reports whether the log goes back to it.
+func (r *replays) next(tick int64) (back bool) {
+	if back = r.seen && tick <= r.last; back {
+		if r.to = tick; !r.back {
+			r.most = r.last
+		}
+		r.back = true
+	}
+	r.seen, r.last = true, tick
+	return back
+}
+
+// later reports whether the log goes back to ever later ticks. A log of two matches begins again, and ids recur.
+func (r *replays) later() bool { return r.back && r.to > r.most }
+
 // counting returns the documents that are states: those with a tick, unless all are. Of one tick the last counts, and in a game
 // that predicts none but the confirmed ones. If no line shows which these are, the last ticks may be guesses, and do not count.
 func counting(list []block, all bool) (out []block) {

@@ -333,7 +333,7 @@ func (r *row) isMember() bool {
 	return len(r.fields) == 1 && len(r.spare) == 0 && string(r.fields[0].name) == "id"
 }
 
-// isLabelled reports whether a row is values with names before colons, the first of which may be the kind and its id:
+// isLabelled reports whether a row is values with names before colons. The first name and value may be the kind and its id:
 // "Wood: 10  Food: 49", "Player: 1  Gold: 500".
 func (r *row) isLabelled() bool {
 	return len(r.fields) > 1 && len(r.spare) == 0 && r.colons == len(r.fields) && string(r.fields[0].name) == "id"

@@ -98,10 +98,10 @@ const fewestSections = 3
 // headsOf returns what may be the heads of a log: lines with the same text before a number that grows, by regular steps.
 func headsOf(sample []byte) (out []*sections) {
 	type run struct {
-		last, step uint64
-		seen, even int
-		back, most uint64 // where the log last went back to, and the largest number before it first did
-		broken     bool
+		replays
+		step        int64
+		count, even int
+		broken      bool
 	}
 	runs := map[string]*run{}
 	var order []string
@@ -112,7 +112,7 @@ func headsOf(sample []byte) (out []*sections) {
 		if tick == nil || stageOf(line) == predicted {
 			continue
 		}
-		n, err := strconv.ParseUint(string(tick), 10, 63)
+		n, err := strconv.ParseInt(string(tick), 10, 64)
 		r := runs[string(head)]
 		if r == nil {
 			if len(runs) == maxKinds {
@@ -122,18 +122,15 @@ func headsOf(sample []byte) (out []*sections) {
 			runs[string(head)], order = r, append(order, string(head))
 		}
 		r.broken = r.broken || err != nil
-		if r.seen > 0 && n <= r.last { // a game with rollback goes back ever later
-			if r.back = n; r.most == 0 {
-				r.most = r.last
-			}
-		} else if r.seen > 1 && n-r.last == r.step {
+		step := n - r.last
+		if !r.next(n) && r.count > 1 && step == r.step {
 			r.even++
 		}
-		r.last, r.step = n, n-r.last
-		r.seen++
+		r.step = step
+		r.count++
 	}
 	for _, head := range order {
-		if r := runs[head]; !r.broken && (r.most == 0 || r.back > r.most) && r.seen >= fewestSections && 2*r.even >= r.seen-2 {
+		if r := runs[head]; !r.broken && (!r.back || r.later()) && r.count >= fewestSections && 2*r.even >= r.count-2 {
 			out = append(out, &sections{tag: tag, head: head, name: "tick"})
 		}
 	}

@@ -53,20 +53,15 @@ func settled(n *Notation, text []byte) (kept map[int]bool) {
 
 // goesBackLater reports whether records have a tick each, other than the one before, and go back to ever later ones.
 func goesBackLater(list []block) bool {
-	last, most, back := int64(-1), int64(-1), int64(-1) // most is the largest tick before the first time that they go back
+	ticks := replays{last: -1}
 	for _, one := range list {
 		n, err := strconv.ParseInt(string(one.tick), 10, 64)
-		if err != nil || n == last {
+		if err != nil || n == ticks.last {
 			return false
 		}
-		if n < last {
-			if back = n; most < 0 {
-				most = last
-			}
-		}
-		last = n
+		ticks.next(n)
 	}
-	return most >= 0 && back > most
+	return ticks.later()
 }
 
 // recorder is a Sink that finds the tick and the stage of each record.
