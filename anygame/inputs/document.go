@@ -298,34 +298,11 @@ func (v *value) isKind() bool {
 	return strings.ToLower(v.name) != "input" || !isNumber(v.text)
 }
 
-// isState reports whether the names of some members are those of a state, and none is one of an input.
+// isState reports whether some members have names of values in a state, and no member has the name of an input.
 func (v *value) isState() bool {
-	state := false
-	for i := range v.members {
-		if name := v.members[i].name; NamesInput(name) {
-			return false
-		} else if !state {
-			state = hasPart(name, stateParts)
-		}
-	}
-	return state
+	return slices.ContainsFunc(v.members, func(m value) bool { return vocabulary.InState(m.name) }) &&
+		!slices.ContainsFunc(v.members, func(m value) bool { return vocabulary.IsInput(m.name) })
 }
-
-// NamesInput reports whether a name is one of what a player does: a press or a command.
-func NamesInput(name string) bool { return hasPart(name, inputParts) }
-
-// hasPart reports whether a part of a name is one of some words.
-func hasPart(name, words string) bool {
-	return slices.ContainsFunc(vocabulary.Parts(name), func(part string) bool { return strings.Contains(words, " "+part+" ") })
-}
-
-// Parts of the names of what a state has of a player, and of what a player does.
-const (
-	stateParts = " hp health life lives alive dead gold money wood stone food ore score points mana energy fuel ammo armor armour shield " +
-		"pop population units level xp vel velocity vx vy vz pos position px py x y z cooldown hunger heat "
-	inputParts = " input inputs button buttons key keys stick pad joy axis move moved dir dx dy cmd command order action press pressed mouse aim " +
-		"click jump fire shoot attack left right up down throttle steer steering brake bits mask flags target build buy use "
-)
 
 // fits reports whether the place holds orders: all maps are, and there are some. A table in which each player has a row of a state
 // at every tick holds none, unless the file is called so.

@@ -168,7 +168,6 @@ func TestOther(t *testing.T) {
 	}
 }
 
-// TestFaults has files that are good in the sample and damaged behind it.
 // TestStatesOfPlayers: a table in which each player has a row with values of a state at every tick holds no orders. Presses are orders,
 // and so are rows that come now and then, and all in a file that is called so.
 func TestStatesOfPlayers(t *testing.T) {
@@ -204,6 +203,7 @@ func TestStatesOfPlayers(t *testing.T) {
 	}
 }
 
+// TestFaults has files that are good in the sample and damaged behind it.
 func TestFaults(t *testing.T) {
 	good := `{"tick":5,"player":1,"cmd":"a"}` + "\n" + `{"tick":6,"player":1,"cmd":"b"}` + "\n" + `{"tick":107,"player":1,"cmd":"c"}` + "\n"
 	p := inputs.Learn([]byte(strings.ReplaceAll(good, "107", "7")), "a.jsonl")

@@ -48,6 +48,25 @@ const numbering = " number no num nr id index idx "
 // counting are parts after a word for a tick that do the same.
 const counting = " count counter "
 
+// Parts of the names of values that a state has of a player, and of what a player does.
+const (
+	stateParts = "hp health life lives alive dead gold money wood stone food ore score points mana energy fuel ammo armor armour shield " +
+		"pop population units level xp vel velocity vx vy vz pos position px py x y z cooldown hunger heat"
+	inputParts = "input inputs button buttons key keys stick pad joy axis move moved dir dx dy cmd command order action press pressed mouse aim " +
+		"click jump fire shoot attack left right up down throttle steer steering brake bits mask flags target build buy use"
+)
+
+// InState reports whether a name is one for what a player or a unit has in a state: its health, its place.
+func InState(name string) bool { return hasPart(name, stateParts) }
+
+// IsInput reports whether a name is one for what a player does: a press or a command.
+func IsInput(name string) bool { return hasPart(name, inputParts) }
+
+// hasPart reports whether a part of a name is in a list of words.
+func hasPart(name, words string) bool {
+	return slices.ContainsFunc(Parts(name), func(part string) bool { return contains(words, part) })
+}
+
 // Of returns the meaning of a name.
 func Of(name string) Meaning {
 	parts := Parts(name)

@@ -24,6 +24,17 @@ func TestOf(t *testing.T) {
 	}
 }
 
+func TestStatesAndInputs(t *testing.T) {
+	for name, want := range map[string][2]bool{
+		"hp": {true, false}, "playerGold": {true, false}, "pos.x": {true, false}, "buttons": {false, true}, "stick_x": {true, true},
+		"player": {}, "hpx": {}, "": {}, "gol": {},
+	} {
+		if got := [2]bool{vocabulary.InState(name), vocabulary.IsInput(name)}; got != want {
+			t.Errorf("%s: in a state and an input: %v, want %v", name, got, want)
+		}
+	}
+}
+
 func TestParts(t *testing.T) {
 	for name, want := range map[string]string{
 		"simFrame": "sim frame", "SIM_FRAME": "sim frame", "HTTPServer2Port": "http server port", "": "", "_1_": "", "a": "a", "Größe": "größe",

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/anygame/inputs"
 	"github.com/desynctool/desynctool/anygame/statements"
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/anygame/sums"
@@ -305,7 +304,7 @@ func hasInputs(w *snapshot.World) bool {
 	found, other := false, false
 	for _, t := range w.Tables {
 		for _, c := range t.Columns {
-			is := inputs.NamesInput(c.Field)
+			is := vocabulary.IsInput(c.Field)
 			found, other = found || is, other || !is && t.Label != states.GlobalLabel && vocabulary.Of(c.Field) != vocabulary.Player
 		}
 	}
