@@ -10,9 +10,11 @@ func TestColumns(t *testing.T) {
 		"tick,units,shots\n1,40,0\n2,40,1\n3,39,1\n4,39,2\n5,39,2\n6,2,2\n7,39,3\n8,39,3\n":    true,
 		"tick,ann,bob\n1,aaaa1111,aaaa1111\n2,bbbb1111,bbbb1112\n3,cccc1111,cccc1112\n4,d,e\n": false,
 		"tick,ann,bob,eve\n1,aa,ab,ac\n2,ba,bb,bb\n3,ca,cb,cb\n4,da,db,db\n":                   false,
-		"1,aaaa1111,aaaa1112\n2,bbbb1111,bbbb1112\n3,cccc1111,cccc1112\n4,dddd1111,dddd1112\n": false, // without names
-		"tick,sum\n1,aaaa1111\n2,bbbb1111\n3,cccc1111\n4,dddd1111\n":                           false,
-		"tick,ann,bob\n1,aaaa1111,aaaa1112\n2,bbbb1111,bbbb1112\n":                             false, // few rows
+		// each peer has a column for every value
+		"turn,Host mana,Guest mana,Host hp,Guest hp\n1,21,21,90,90\n2,22,22,89,89\n3,23,23,88,88\n4,24,24,87,87\n5,25,25,86,86\n": true,
+		"1,aaaa1111,aaaa1112\n2,bbbb1111,bbbb1112\n3,cccc1111,cccc1112\n4,dddd1111,dddd1112\n":                                    false, // without names
+		"tick,sum\n1,aaaa1111\n2,bbbb1111\n3,cccc1111\n4,dddd1111\n":                                                              false,
+		"tick,ann,bob\n1,aaaa1111,aaaa1112\n2,bbbb1111,bbbb1112\n":                                                                false, // few rows
 	} {
 		if got := unlikeColumns([]byte(text)); got != want {
 			t.Errorf("%q: %v", text, got)
