@@ -214,7 +214,8 @@ func (p *post) moments() {
 	}
 }
 
-// weight ranks a sentence: those that compare two sides come first, then those with a tick, those of programs, those with a number, and the others.
+// weight ranks a sentence: those that compare two sides come first, then those with a tick, those of programs, those with a
+// number, and the others.
 func (p *post) weight(c tracediff.Claim) int {
 	isLong := func(u unit) bool {
 		isTime := u.kind == other && isDigit(u.text[0]) && strings.Contains(u.text, ":")

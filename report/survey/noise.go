@@ -231,8 +231,8 @@ func fixedTexts(list []compared) map[column]bool {
 	return fixed
 }
 
-// restless returns the small numbers of no entity that go up and down in the dumps of each peer, by other steps: what a
-// machine measures.
+// restless returns the small numbers of no entity that go up and down in the dumps of each peer, by other steps: a machine
+// measures those.
 func restless(list []compared) map[column]bool {
 	const fewest, largest = 5, 1 << 24 // dumps; numbers
 	type between struct {
@@ -403,9 +403,9 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 	return found, len(found) > 0 && !more && len(found) == len(always)
 }
 
-// believed reports whether columns are noise although nothing else differs: all look like it, or are restless beside one that
-// does and beside as many that are equal. In the dumps of one state
-// point alone that is not certain, unless they are clocks, and not most of what the states have.
+// believed reports whether columns are noise although nothing else differs: all look like it, or one does and the others are
+// restless, and most columns are equal. In the dumps of one state point alone that is not certain, unless they are clocks
+// and most columns are equal.
 func believed(found []NoisyColumn, list []compared) (is, certain bool) {
 	most := slices.ContainsFunc(list, func(c compared) bool { return 2*len(found) >= c.width })
 	company, restless := !most && slices.ContainsFunc(found, func(n NoisyColumn) bool { return n.Looks }), restless(list)

@@ -389,7 +389,7 @@ func named(c *verdict.Conclusion, text string) string {
 	return text
 }
 
-// isOfOthers reports whether the only log is called after itself and has the values of two peers or more, who may be its owner.
+// isOfOthers reports whether the only log is called after itself and has the values of two or more peers: one may be its owner.
 func isOfOthers(w *verdict.Word) bool {
 	isOwn := func(g verdict.WordSum) bool { return slices.Contains(g.Peers, w.By) || len(g.Peers) == 0 }
 	return len(w.Logs) == 1 && isUnowned(w.Logs[0]) && len(w.Sums) > 1 && !slices.ContainsFunc(w.Sums, isOwn)
